@@ -32,7 +32,7 @@ SOVERSION = 0
 FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	-e 's|@VERSION@|$(VERSION)|' -e 's|@SOVERSION@|$(SOVERSION)|'
 # Names of the drop-in programs. Their folder is not in PATH unless the user adds it.
-LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum digest mac
+LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum digest mac par2 par2create par2verify par2repair
 DEMO = demo/union-addresses.torrent
 
 .PHONY: help build build-lib libmd pkcs11 build-all setup install install-files install-lib install-capi install-libmd install-pkcs11 \

@@ -13,6 +13,7 @@ use hashlane_par2::{
     FileId, Kernel, Kept, Packet, RecoverySet, Run, SetId, SliceChecksum, repair, scan, verify,
 };
 use libfuzzer_sys::fuzz_target;
+use md5::{Digest as _, Md5};
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -26,12 +27,29 @@ struct Input {
 #[derive(Arbitrary, Debug)]
 enum Part {
     Raw(Vec<u8>),
-    Main { slice_len: u16, files: Vec<[u8; 16]>, others: Vec<[u8; 16]> },
-    File { id: Option<[u8; 16]>, md5: [u8; 16], md5_16k: [u8; 16], len: u32, name: String },
-    Slices { file: [u8; 16], checksums: Vec<([u8; 16], u32)> },
+    Main { slice_len: u16, files: Vec<Id>, others: Vec<Id> },
+    File { id: Option<[u8; 16]>, md5: [u8; 16], content: Content, name: String },
+    Slices { file: Id, checksums: Vec<([u8; 16], u32)> },
     Recovery { exponent: u32, slice: Vec<u8> },
-    Name { file: [u8; 16], name: String },
+    Name { file: Id, name: String },
+    Sha256 { file: Id, sha256: [u8; 32] },
+    Creator(Vec<u8>),
     Comment(Vec<u8>),
+    UnicodeComment(String),
+}
+
+/// The identity of a file: any, or that of one of the packets with files, so that a set can be complete.
+#[derive(Arbitrary, Debug)]
+enum Id {
+    Any([u8; 16]),
+    Of(u8),
+}
+
+/// The length and the start of a file: any, or those of one in the folder.
+#[derive(Arbitrary, Debug)]
+enum Content {
+    Any { md5_16k: [u8; 16], len: u32 },
+    Of(u8),
 }
 
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -40,54 +58,100 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     parent.join(format!("hashlane-fuzz-par2-{}", std::process::id()))
 });
 
-impl Part {
-    fn packet(self, set: SetId) -> Vec<u8> {
-        let ids = |ids: Vec<[u8; 16]>| ids.into_iter().map(FileId).collect();
-        let packet = match self {
-            Self::Raw(bytes) => return bytes,
-            Self::Main { slice_len, files, others } => Packet::Main {
-                slice_len: slice_len.into(),
-                files: ids(files),
-                other_files: ids(others),
+impl Id {
+    fn file(&self, known: &[FileId]) -> FileId {
+        match self {
+            Self::Any(id) => FileId(*id),
+            Self::Of(number) => match known.len() {
+                0 => FileId([0; 16]),
+                n => known[usize::from(*number) % n],
             },
-            Self::File { id, md5, md5_16k, len, name } => Packet::File {
-                id: id.map_or_else(|| FileId::of(&md5_16k, len.into(), name.as_bytes()), FileId),
-                md5,
-                md5_16k,
-                len: len.into(),
-                name: name.into_bytes(),
-            },
-            Self::Slices { file, checksums } => {
-                let checksums = checksums.into_iter();
-                let checksums = checksums.map(|(md5, crc32)| SliceChecksum { md5, crc32 });
-                Packet::Slices { file: FileId(file), checksums: checksums.collect() }
-            }
-            Self::Recovery { exponent, slice } => {
-                return Packet::write_recovery(set, exponent, &slice);
-            }
-            Self::Name { file, name } => Packet::UnicodeName { file: FileId(file), name },
-            Self::Comment(text) => Packet::Comment(text),
-        };
-        packet.write(set)
+        }
     }
 }
 
+impl Part {
+    /// Returns the packet of a file, with the digests of the folder's file that it names.
+    fn file(&self, files: &[(String, Vec<u8>)]) -> Option<Packet> {
+        let Self::File { id, md5, content, name } = self else {
+            return None;
+        };
+        let (mut md5, mut name) = (*md5, name.as_str());
+        let (md5_16k, len) = match content {
+            Content::Any { md5_16k, len } => (*md5_16k, u64::from(*len)),
+            Content::Of(number) => {
+                let (known, bytes) = files.get(usize::from(*number) % files.len().max(1))?;
+                md5 = digest(bytes);
+                name = known;
+                (digest(&bytes[..bytes.len().min(16 << 10)]), bytes.len() as u64)
+            }
+        };
+        let right = FileId::of(&md5_16k, len, name.as_bytes());
+        let id = id.map_or(right, FileId);
+        Some(Packet::File { id, md5, md5_16k, len, name: name.as_bytes().to_vec() })
+    }
+
+    fn main(&self, known: &[FileId]) -> Option<Packet> {
+        let Self::Main { slice_len, files, others } = self else {
+            return None;
+        };
+        let ids = |ids: &[Id]| ids.iter().map(|id| id.file(known)).collect();
+        Some(Packet::Main {
+            slice_len: (*slice_len).into(),
+            files: ids(files),
+            other_files: ids(others),
+        })
+    }
+
+    fn packet(&self, set: SetId, known: &[FileId], files: &[(String, Vec<u8>)]) -> Vec<u8> {
+        let packet = match self {
+            Self::Raw(bytes) => return bytes.clone(),
+            Self::Main { .. } => self.main(known),
+            Self::File { .. } => self.file(files),
+            Self::Slices { file, checksums } => {
+                let checksum = |(md5, crc32): &([u8; 16], u32)| {
+                    SliceChecksum { md5: *md5, crc32: *crc32 }
+                };
+                let checksums = checksums.iter().map(checksum).collect();
+                Some(Packet::Slices { file: file.file(known), checksums })
+            }
+            Self::Recovery { exponent, slice } => {
+                return Packet::write_recovery(set, *exponent, slice);
+            }
+            Self::Name { file, name } => {
+                Some(Packet::UnicodeName { file: file.file(known), name: name.clone() })
+            }
+            Self::Sha256 { file, sha256 } => {
+                Some(Packet::Sha256 { file: file.file(known), sha256: *sha256 })
+            }
+            Self::Creator(text) => Some(Packet::Creator(text.clone())),
+            Self::Comment(text) => Some(Packet::Comment(text.clone())),
+            Self::UnicodeComment(text) => {
+                Some(Packet::UnicodeComment { of: [0; 16], text: text.clone() })
+            }
+        };
+        packet.map_or_else(Vec::new, |packet| packet.write(set))
+    }
+}
+
+fn digest(bytes: &[u8]) -> [u8; 16] {
+    Md5::digest(bytes).into()
+}
+
 fuzz_target!(|input: Input| {
+    let known: Vec<FileId> = input
+        .parts
+        .iter()
+        .filter_map(|part| match part.file(&input.files)? {
+            Packet::File { id, .. } => Some(id),
+            _ => None,
+        })
+        .collect();
     // The set is that of the first main packet.
-    let main = input.parts.iter().find_map(|part| match part {
-        Part::Main { slice_len, files, others } => {
-            let ids = |ids: &[[u8; 16]]| ids.iter().copied().map(FileId).collect();
-            let packet = Packet::Main {
-                slice_len: (*slice_len).into(),
-                files: ids(files),
-                other_files: ids(others),
-            };
-            Some(packet.set_id())
-        }
-        _ => None,
-    });
+    let main = input.parts.iter().find_map(|part| Some(part.main(&known)?.set_id()));
     let set = main.unwrap_or(SetId([1; 16]));
-    let mut bytes: Vec<u8> = input.parts.into_iter().flat_map(|part| part.packet(set)).collect();
+    let packets = input.parts.iter().map(|part| part.packet(set, &known, &input.files));
+    let mut bytes: Vec<u8> = packets.flatten().collect();
     for (at, change) in &input.damage {
         if let Some(byte) = bytes.get_mut(usize::from(*at)) {
             *byte ^= change;

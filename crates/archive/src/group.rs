@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use hashlane_files::RECOVERY_SUFFIX;
 use hashlane_par2::{Error, Kernel, Progress, RecoverySet, Run};
 
+use crate::catalogue::Catalogue;
+use crate::error::Reason;
 use crate::run::Job;
 
 /// Memory for slices.
@@ -156,6 +158,26 @@ pub(crate) fn with_run<R>(
         cancel: &job.cancel,
         progress,
     })
+}
+
+/// Does the work of a catalogue from its start to its end. `end` learns if a cancellation has ended the work early: what was done
+/// until then counts.
+pub(crate) fn run_work<W, R>(
+    catalogue: &Catalogue,
+    start: impl FnOnce() -> Result<W, Reason>,
+    work: impl FnOnce(&mut W) -> Result<(), Reason>,
+    end: impl FnOnce(W, bool) -> Result<R, Reason>,
+) -> Result<R, crate::error::Error> {
+    let run = || {
+        let mut state = start()?;
+        let is_interrupted = match work(&mut state) {
+            Ok(()) => false,
+            Err(Reason::Recovery(Error::Cancelled)) => true,
+            Err(reason) => return Err(reason),
+        };
+        end(state, is_interrupted)
+    };
+    run().map_err(|reason| reason.at(catalogue.path()))
 }
 
 #[cfg(test)]

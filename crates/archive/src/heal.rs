@@ -23,7 +23,7 @@ use hashlane_sums::path_of;
 use crate::catalogue::Catalogue;
 use crate::error::{Error, Reason};
 use crate::event::{Event, Origin, Outcome, Repair};
-use crate::group::{Group, with_run};
+use crate::group::{Group, run_work, with_run};
 use crate::record::{Record, State};
 use crate::run::Job;
 use crate::table::Table;
@@ -86,26 +86,26 @@ pub fn heal(
     receive: &mut dyn FnMut(Event<'_>),
 ) -> Result<Healed, Error> {
     let catalogue = &*catalogue;
-    let mut work = || {
-        let mut work = Work {
-            catalogue,
-            job,
-            healing,
-            table: Table::new(&catalogue.connection)?,
-            left: Vec::new(),
-            receive,
-            healed: Healed::default(),
-        };
-        match work.run(paths) {
-            Ok(()) => {}
-            Err(Reason::Recovery(Par2Error::Cancelled)) => work.healed.is_interrupted = true,
-            Err(reason) => return Err(reason),
-        }
-        work.table.commit()?;
-        Ok(work.healed)
-    };
-    let result: Result<Healed, Reason> = work();
-    result.map_err(|reason| reason.at(catalogue.path()))
+    run_work(
+        catalogue,
+        move || {
+            Ok(Work {
+                catalogue,
+                job,
+                healing,
+                table: Table::new(&catalogue.connection)?,
+                left: Vec::new(),
+                receive,
+                healed: Healed::default(),
+            })
+        },
+        |work| work.run(paths),
+        |mut work, is_interrupted| {
+            work.healed.is_interrupted = is_interrupted;
+            work.table.commit()?;
+            Ok(work.healed)
+        },
+    )
 }
 
 /// A file to repair.

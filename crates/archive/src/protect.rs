@@ -24,7 +24,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::catalogue::Catalogue;
 use crate::error::{Error, Reason};
 use crate::event::Event;
-use crate::group::{Group, comment_of, redundancy_of, with_run};
+use crate::group::{Group, comment_of, redundancy_of, run_work, with_run};
 use crate::read::{Content, Pending, Read, read};
 use crate::run::Job;
 
@@ -128,30 +128,30 @@ pub fn protect(
     receive: &mut dyn FnMut(Event<'_>),
 ) -> Result<Protected, Error> {
     let catalogue = &*catalogue;
-    let mut work = || {
-        catalogue.connection.execute_batch(SCHEMA)?;
-        let mut work = Work {
-            connection: &catalogue.connection,
-            catalogue: catalogue.path(),
-            job,
-            groups: Group::all(catalogue.path())?,
-            kept: HashSet::new(),
-            unread: HashSet::new(),
-            refused: HashSet::new(),
-            done_bytes: 0,
-            total_bytes: 0,
-            receive,
-            result: Protected::default(),
-        };
-        match work.run(wanted) {
-            Ok(()) => {}
-            Err(Reason::Recovery(Par2Error::Cancelled)) => work.result.is_interrupted = true,
-            Err(reason) => return Err(reason),
-        }
-        work.finish()
-    };
-    let result: Result<Protected, Reason> = work();
-    result.map_err(|reason| reason.at(catalogue.path()))
+    run_work(
+        catalogue,
+        move || {
+            catalogue.connection.execute_batch(SCHEMA)?;
+            Ok(Work {
+                connection: &catalogue.connection,
+                catalogue: catalogue.path(),
+                job,
+                groups: Group::all(catalogue.path())?,
+                kept: HashSet::new(),
+                unread: HashSet::new(),
+                refused: HashSet::new(),
+                done_bytes: 0,
+                total_bytes: 0,
+                receive,
+                result: Protected::default(),
+            })
+        },
+        |work| work.run(wanted),
+        |mut work, is_interrupted| {
+            work.result.is_interrupted = is_interrupted;
+            work.finish()
+        },
+    )
 }
 
 /// A file to protect.

@@ -24,7 +24,7 @@ mod json_schemas;
 mod kernels;
 pub(crate) mod magnet;
 mod man;
-mod par2;
+pub(crate) mod par2;
 mod recover;
 pub(crate) mod seed;
 mod show;

@@ -369,12 +369,21 @@ pub enum Exit {
     /// 3: several results are possible.
     Several,
     /// 130: Ctrl-C in answer to a question, the status of a program that SIGINT ends in a shell.
-    Interrupted = 130,
+    Interrupted,
+    /// The status of a program that Hashlane replaces, in the numbers of that program.
+    Other(u8),
 }
 
 impl Exit {
     /// The exit status.
     pub fn code(self) -> u8 {
-        self as u8
+        match self {
+            Self::Good => 0,
+            Self::Bad => 1,
+            Self::NotChecked => 2,
+            Self::Several => 3,
+            Self::Interrupted => 130,
+            Self::Other(code) => code,
+        }
     }
 }

@@ -67,7 +67,7 @@ pub use values::{BindArg, ProxyUrl};
 
 use std::io;
 
-use commands::{Cli, coreutils, digest};
+use commands::{Cli, coreutils, digest, par2};
 use output::stream::{AfterFailure, ResultStream, is_broken_pipe};
 
 /// Runs the program: parses the arguments, runs the command, and prints errors to the standard error stream. `network`
@@ -77,6 +77,9 @@ pub fn run(env: &mut Env, network: &dyn NetworkCommands) -> Exit {
         return program.run(env);
     }
     if let Some(program) = digest::Program::called_by(&env.args) {
+        return program.run(env);
+    }
+    if let Some(program) = par2::Program::called_by(&env.args) {
         return program.run(env);
     }
     let cli = Cli::of_args(env);

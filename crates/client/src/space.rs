@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use hashlane_files::DiskSpace;
 use serde::Serialize;
 
 /// The space of the file system of a folder.
@@ -21,15 +22,10 @@ impl Space {
     /// # Errors
     /// Returns the error of the system.
     pub fn of(folder: &Path) -> io::Result<Self> {
-        let own = rustix::fs::statvfs(folder);
-        let parents = || folder.ancestors().skip(1);
-        let space = own.or_else(|error| {
-            let of_parent = parents().find_map(|parent| rustix::fs::statvfs(parent).ok());
-            of_parent.ok_or(error)
-        })?;
+        let space = DiskSpace::of(folder)?;
         Ok(Self {
-            free_bytes: space.f_bavail.saturating_mul(space.f_frsize),
-            total_bytes: space.f_blocks.saturating_mul(space.f_frsize),
+            free_bytes: space.free_bytes,
+            total_bytes: space.total_bytes,
         })
     }
 }

@@ -21,6 +21,7 @@
 //! - `removal.rs`: removes files and empty folders without following links (Unix).
 //! - `rename.rs`: renames many files below a folder without replacing anything (Unix).
 //! - `share.rs`: makes equal files names of one file, or lets them share their bytes (Unix).
+//! - `space.rs`: the space of file systems (Unix).
 //! - `temporary.rs`: names of temporary files, and the removal of those of killed processes.
 //! - `atomic.rs`: files that get their name when they are complete.
 //! - `new_file.rs`: files that are written whole or not at all, at the place where a path leads.
@@ -60,6 +61,8 @@ mod root;
 mod rules;
 #[cfg(unix)]
 mod share;
+#[cfg(unix)]
+mod space;
 mod stamp;
 mod stream;
 mod sys;
@@ -97,6 +100,8 @@ pub use root::{FileStatus, Root, WritableFile, WritableRoot, is_replaced, leads_
 pub use rules::{Rules, RulesError};
 #[cfg(unix)]
 pub use share::{KeptFile, UNFINISHED_LINKS, remove_unfinished_link};
+#[cfg(unix)]
+pub use space::DiskSpace;
 pub use stamp::{Stamp, TICK};
 pub use stream::{ByteStream, read_limited, read_regular};
 pub use sys::{DirectQueue, MapArena, MappedBytes, is_rotational, raise_open_file_limit};

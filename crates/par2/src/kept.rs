@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use hashlane_files::{AtomicFile, FileId, Overwrite};
 
-/// What happens to damaged files. There is no third choice.
+/// What happens to damaged files. There is no other choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// They stay beside the repaired ones, as `NAME.damaged-1`.
     Yes,
+    /// They stay beside the repaired ones, as `NAME.1`, the name that par2cmdline gives them.
+    Numbered,
     /// They are replaced.
     No,
 }
@@ -22,17 +24,22 @@ pub enum Kept {
 /// # Errors
 /// The system's error. Then nothing was changed.
 pub fn put_beside(file: AtomicFile, place: &Path, kept: Kept) -> io::Result<Option<PathBuf>> {
-    if kept == Kept::No || place.symlink_metadata().is_err() {
+    let infix = match kept {
+        Kept::Yes => Some(INFIX),
+        Kept::Numbered => Some("."),
+        Kept::No => None,
+    };
+    let Some(infix) = infix.filter(|_| place.symlink_metadata().is_ok()) else {
         file.put(place, Overwrite::Yes)?;
         return Ok(None);
-    }
+    };
     // The bytes are on the disk before the damaged file gets its second name.
     file.as_file().sync_all()?;
-    if let Ok(damaged) = keep(place, |from, to| fs::hard_link(from, to)) {
+    if let Ok(damaged) = keep(place, infix, |from, to| fs::hard_link(from, to)) {
         file.put(place, Overwrite::Yes)?;
         return Ok(Some(damaged));
     }
-    let damaged = keep(place, rename_new)?;
+    let damaged = keep(place, infix, rename_new)?;
     if let Err(error) = file.put(place, Overwrite::No) {
         // The error above is the reason.
         let _ = rename_new(&damaged, place);
@@ -42,8 +49,12 @@ pub fn put_beside(file: AtomicFile, place: &Path, kept: Kept) -> io::Result<Opti
 }
 
 /// Gives a damaged file the first free name for such files, and returns it.
-fn keep(place: &Path, give: impl Fn(&Path, &Path) -> io::Result<()>) -> io::Result<PathBuf> {
-    for to in kept_names(place) {
+fn keep(
+    place: &Path,
+    infix: &str,
+    give: impl Fn(&Path, &Path) -> io::Result<()>,
+) -> io::Result<PathBuf> {
+    for to in names(place, infix) {
         match give(place, &to) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 // A killed process has left it.
@@ -59,9 +70,16 @@ fn keep(place: &Path, give: impl Fn(&Path, &Path) -> io::Result<()>) -> io::Resu
 
 /// Returns the names under which a damaged file is kept: `NAME.damaged-1` and so on.
 pub fn kept_names(place: &Path) -> impl Iterator<Item = PathBuf> {
+    names(place, INFIX)
+}
+
+/// Stands between the name of a damaged file and a number.
+const INFIX: &str = ".damaged-";
+
+fn names(place: &Path, infix: &str) -> impl Iterator<Item = PathBuf> {
     (1..=9999).map(move |number| {
         let mut name = place.as_os_str().to_owned();
-        name.push(format!(".damaged-{number}"));
+        name.push(format!("{infix}{number}"));
         PathBuf::from(name)
     })
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_files::{AtomicFile, write_all_at};
+use hashlane_files::{AtomicFile, is_below, write_all_at};
 
 use crate::error::Error;
 use crate::gf;
@@ -48,8 +48,8 @@ pub struct Repaired {
 /// slice is missing, nothing is changed. A process that is killed leaves each file damaged or restored.
 ///
 /// # Errors
-/// There are too few recovery slices, the memory or the disk has no space, a file cannot be read or written, or the result is
-/// wrong. An error after the comparison leaves the files that were restored before.
+/// There are too few recovery slices, the memory or the disk has no space, a file cannot be read or written, a symbolic link
+/// leads out of the folder, or the result is wrong. An error after the comparison leaves the files that were restored before.
 pub fn repair(
     set: &RecoverySet,
     verification: &Verification,
@@ -60,11 +60,11 @@ pub fn repair(
     let mut wanted = Vec::new();
     let mut renamed = Vec::new();
     for (file, report) in verification.files.iter().enumerate() {
-        let path = folder.join(&set.files[file].path);
+        let path = || path_below(folder, &set.files[file].path);
         match &report.state {
             State::Intact => {}
-            State::Renamed(from) => renamed.push((file, from, path)),
-            State::Damaged | State::Missing | State::Unreadable(_) => wanted.push((file, path)),
+            State::Renamed(from) => renamed.push((file, from, path()?)),
+            State::Damaged | State::Missing | State::Unreadable(_) => wanted.push((file, path()?)),
         }
     }
     let n_missing = verification.n_missing;
@@ -101,6 +101,19 @@ pub fn repair(
     }
     repaired.files.sort_by_key(|file| file.file);
     Ok(repaired)
+}
+
+/// Returns the path of a file of the set. Through a link out of the folder, a set could replace any file of its user.
+fn path_below(folder: &Path, relative: &Path) -> Result<PathBuf, Error> {
+    let path = folder.join(relative);
+    let root = folder.canonicalize().map_err(Error::io(folder))?;
+    if !is_below(&root.join(relative), &root) {
+        return Err(Error::File {
+            path,
+            reason: "a symbolic link leads out of the folder of the set, or nowhere",
+        });
+    }
+    Ok(path)
 }
 
 /// Restores files that have no names yet, after a [`verify`](crate::verify()): `wanted` has their numbers in the set, and their
@@ -228,7 +241,7 @@ impl Restored {
         let file = self.file.as_file().try_clone().map_err(Error::io(path))?;
         let expected = &set.files[self.target.file];
         let sources = [Source::open(Arc::new(file), expected.len)];
-        if expected.checksums.is_some() {
+        if !set.is_compared_whole(self.target.file) {
             let wanted = (0..expected.n_slices).map(|slice| Wanted {
                 source: 0,
                 offset: slice as u64 * set.slice_len,
@@ -343,14 +356,17 @@ impl Job<'_> {
     /// Copies the slices of the restored files, all of which were found. Returns the number of passes.
     fn copy_all(&mut self, restored: &[Restored], run: &mut Run<'_>) -> Result<usize, Error> {
         self.progress.total_bytes = restored.iter().map(|file| file.target.len).sum();
-        let slice_len = usize::try_from(self.set.slice_len).unwrap_or(usize::MAX);
-        let mut buffer = vec![0; slice_len.min(WINDOW)];
+        let mut buffer = vec![0; WINDOW];
         for file in restored {
             let expected = &self.set.files[file.target.file];
             for slice in expected.first_slice..expected.first_slice + expected.n_slices {
-                for column in (0..slice_len).step_by(WINDOW) {
+                let data_len = self
+                    .set
+                    .data_len(file.target.file, slice - expected.first_slice);
+                let data_len = usize::try_from(data_len).unwrap_or(usize::MAX);
+                for column in (0..data_len).step_by(WINDOW) {
                     run.check()?;
-                    let len = WINDOW.min(slice_len - column);
+                    let len = WINDOW.min(data_len - column);
                     self.read(restored, slice, column, &mut buffer[..len])?;
                 }
                 (run.progress)(self.progress);

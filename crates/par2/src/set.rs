@@ -21,6 +21,9 @@ use crate::scan::{Found, scan};
 /// Maximum number of bytes of packets that are kept: far more than 32,768 files with long names need.
 const MAX_KEPT: u64 = 256 << 20;
 
+/// Number of zeros after a file that are hashed, if it has fewer bytes itself.
+const MAX_ZEROS: u64 = 1 << 20;
+
 /// A file that a set can recover.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -203,6 +206,9 @@ impl Packets {
         if slice_len == 0 || !slice_len.is_multiple_of(4) || slice_len > i64::MAX as u64 {
             return Err(Error::Impossible(format!("slices of {slice_len} bytes")));
         }
+        // par2cmdline on Windows writes backslashes between folders, and reads them on Unix, too.
+        let is_ours = |creator: &String| creator.starts_with("hashlane ");
+        let has_backslashes = !self.creator.as_ref().is_some_and(is_ours);
         let mut files = Vec::new();
         let mut n_slices = 0_usize;
         let mut paths = BTreeSet::new();
@@ -218,7 +224,7 @@ impl Packets {
                 return Err(Error::Incomplete("the description of a file"));
             };
             let unicode = self.unicode_names.remove(&id);
-            let path = path_of(&name, unicode)?;
+            let path = path_of(&name, unicode, has_backslashes)?;
             if !paths.insert(path.clone()) {
                 return Err(Error::Impossible(format!(
                     "{}: is listed twice",
@@ -261,11 +267,15 @@ impl Packets {
 }
 
 /// Returns the path of a file. A name in UTF-16 counts if the other one is not ASCII and not UTF-8.
-fn path_of(name: &[u8], unicode: Option<String>) -> Result<PathBuf, Error> {
+fn path_of(name: &[u8], unicode: Option<String>, has_backslashes: bool) -> Result<PathBuf, Error> {
     let unicode = unicode.filter(|_| std::str::from_utf8(name).is_err());
-    let name = unicode.as_ref().map_or(name, |name| name.as_bytes());
-    name::to_path(name).ok_or_else(|| {
-        let name = String::from_utf8_lossy(name);
+    let mut name = unicode.map_or_else(|| name.to_vec(), String::into_bytes);
+    if has_backslashes {
+        let backslashes = name.iter_mut().filter(|byte| **byte == b'\\');
+        backslashes.for_each(|byte| *byte = b'/');
+    }
+    name::to_path(&name).ok_or_else(|| {
+        let name = String::from_utf8_lossy(&name);
         let shown: String = name
             .chars()
             .take(100)
@@ -335,6 +345,14 @@ impl RecoverySet {
             .checksums
             .as_ref()
             .map(|checksums| checksums[slice])
+    }
+
+    /// Returns `true` if a file is compared by its own digest: the checksums of its slices are not known, or would be those of
+    /// many zeros and few bytes. A set can claim that a slice has 2⁶³ bytes.
+    pub(crate) fn is_compared_whole(&self, file: usize) -> bool {
+        let file = &self.files[file];
+        let enough = file.len.saturating_mul(2).saturating_add(MAX_ZEROS);
+        file.checksums.is_none() || self.slice_len > enough
     }
 
     /// Returns the number of bytes of a file in one of its slices.

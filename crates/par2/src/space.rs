@@ -15,14 +15,14 @@ pub fn check_space<'p>(files: impl IntoIterator<Item = (&'p Path, u64)>) -> Resu
 
     let mut needed = BTreeMap::new();
     for (path, len) in files {
-        let mut folders = path.ancestors().skip(1);
-        let is_folder = |folder: &&Path| !folder.as_os_str().is_empty() && folder.is_dir();
-        let folder = folders.find(is_folder).unwrap_or(Path::new("."));
-        let (Ok(status), Ok(metadata)) = (rustix::fs::statvfs(folder), folder.metadata()) else {
+        let folder = path.parent().unwrap_or(path);
+        let Ok(space) = hashlane_files::DiskSpace::of(folder) else {
             continue;
         };
-        let available = status.f_bavail.saturating_mul(status.f_frsize);
-        let new = || (folder.to_owned(), 0_u64, available);
+        let Ok(metadata) = space.folder.metadata() else {
+            continue;
+        };
+        let new = || (space.folder, 0_u64, space.free_bytes);
         let of_disk = needed.entry(metadata.dev()).or_insert_with(new);
         // Whole blocks.
         of_disk.1 = of_disk.1.saturating_add(len.saturating_add(4096));

@@ -272,7 +272,7 @@ impl Search<'_> {
         let mut wanted = Vec::new();
         let mut numbers = Vec::new();
         for (file, source) in pairs {
-            if self.set.files[*file].checksums.is_none() {
+            if self.set.is_compared_whole(*file) {
                 continue;
             }
             for slice in 0..self.set.files[*file].n_slices {
@@ -310,8 +310,7 @@ impl Search<'_> {
         if self.sources[source].len() != expected.len {
             return Ok(false);
         }
-        if expected.checksums.is_none() {
-            // Only the digest of the file is known.
+        if self.set.is_compared_whole(file) {
             let found = digest_of(&self.sources[source], run.cancel).ok();
             run.check()?;
             let is_same = found == Some(expected.md5);

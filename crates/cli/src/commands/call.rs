@@ -48,25 +48,33 @@ pub(super) struct Call<'a, P> {
 }
 
 impl<'a, P> Call<'a, P> {
+    /// Finds the program that the name of the process calls, which is a link to `hashlane`.
+    pub(super) fn by_link(
+        args: &'a [OsString],
+        of_name: impl Fn(&OsStr) -> Option<P>,
+    ) -> Option<Self> {
+        let (called, args) = args.split_first()?;
+        let program = Path::new(called).file_name().and_then(of_name)?;
+        Some(Self {
+            program,
+            called,
+            args,
+        })
+    }
+
     /// Finds the program that the arguments of a process call: by the name of the process, which is a link to
     /// `hashlane`, or by the first argument.
     pub(super) fn find(
         args: &'a [OsString],
         of_name: impl Fn(&OsStr) -> Option<P>,
     ) -> Option<Self> {
-        let (called, rest) = args.split_first()?;
-        if let Some(program) = Path::new(called).file_name().and_then(&of_name) {
-            return Some(Self {
-                program,
+        Self::by_link(args, &of_name).or_else(|| {
+            let (called, args) = args.get(1..)?.split_first()?;
+            Some(Self {
+                program: of_name(called)?,
                 called,
-                args: rest,
-            });
-        }
-        let (called, args) = rest.split_first()?;
-        Some(Self {
-            program: of_name(called)?,
-            called,
-            args,
+                args,
+            })
         })
     }
 }

@@ -1,6 +1,14 @@
 //! `hashlane par2`: recovery files of PAR2.
+//!
+//! | module | |
+//! |---|---|
+//! | `output` | results of the command |
+//! | `program` | the program `par2`, with the options of par2cmdline |
+//! | `arguments` | its command line |
 
+mod arguments;
 mod output;
+mod program;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -14,9 +22,11 @@ use hashlane_par2::{
 };
 
 use crate::options::{Output, Threads};
+use crate::output::progress::ProgressLine;
 use crate::values;
 use crate::{Env, Exit};
 use output::Line;
+pub(crate) use program::Program;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -26,6 +36,9 @@ Exit status:
      incomplete, wrong usage, or Ctrl-C";
 
 /// Protect files with recovery files (PAR2 2.0), verify and repair them
+///
+/// Called by a link named par2, par2create, par2verify or par2repair, the program has the options and exit statuses of par2cmdline:
+/// `par2 -h` prints them.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Par2 {
@@ -169,30 +182,40 @@ struct Resources {
 }
 
 impl Resources {
-    /// Runs a job with a progress line.
-    fn run<R>(
-        &self,
-        env: &mut Env,
-        output: &Output,
-        name: &Path,
-        job: impl FnOnce(&mut Run<'_>) -> R,
-    ) -> R {
+    /// Returns a job with a progress line, if the user wants one.
+    fn job(&self, env: &Env, output: &Output, name: &Path) -> Job {
+        Job {
+            line: output.progress(env, name.display().to_string()),
+            n_threads: self.threads.count(),
+            memory: self.memory,
+        }
+    }
+}
+
+/// The resources of a job.
+struct Job {
+    line: Option<ProgressLine>,
+    n_threads: Option<NonZeroUsize>,
+    memory: u64,
+}
+
+impl Job {
+    fn run<R>(mut self, env: &mut Env, job: impl FnOnce(&mut Run<'_>) -> R) -> R {
         env.catch_interrupts();
-        let mut line = output.progress(env, name.display().to_string());
         let mut progress = |progress: hashlane_par2::Progress| {
-            if let Some(line) = &mut line {
+            if let Some(line) = &mut self.line {
                 line.update(progress.done_bytes, progress.total_bytes);
             }
         };
         let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let result = job(&mut Run {
-            n_threads: self.threads.count().unwrap_or_else(cores),
+            n_threads: self.n_threads.unwrap_or_else(cores),
             memory: self.memory,
             kernel: Kernel::detect(),
             cancel: &env.cancel,
             progress: &mut progress,
         });
-        if let Some(line) = line {
+        if let Some(line) = self.line {
             line.clear();
         }
         result
@@ -234,10 +257,22 @@ fn files_of(env: &mut Env, given: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 /// Returns the folder of a recovery file, in which the protected files are.
 fn folder_of(set: &Path) -> anyhow::Result<PathBuf> {
     let folder = set.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    folder
-        .canonicalize()
-        .with_context(|| folder.display().to_string())
+    canonical(folder.unwrap_or(Path::new(".")))
+}
+
+fn canonical(folder: &Path) -> anyhow::Result<PathBuf> {
+    let canonical = folder.canonicalize();
+    canonical.with_context(|| folder.display().to_string())
+}
+
+/// Returns the path of a file below a folder without links, and `None` for files elsewhere. The file itself may be a link.
+fn relative_to(folder: &Path, file: &Path) -> anyhow::Result<Option<PathBuf>> {
+    let in_folder = folder_of(file)?.join(file.file_name().unwrap_or_default());
+    Ok(in_folder.strip_prefix(folder).ok().map(Path::to_owned))
+}
+
+fn new_set() -> NewSet {
+    NewSet::new(concat!("hashlane ", env!("CARGO_PKG_VERSION")))
 }
 
 impl Create {
@@ -255,10 +290,7 @@ impl Create {
         let folder = folder_of(&place)?;
         let mut files = Vec::new();
         for file in files_of(env, &self.files)? {
-            // The folder without links; the file itself may be a link.
-            let name = file.file_name().unwrap_or_default().to_owned();
-            let in_folder = folder_of(&file)?.join(name);
-            let Ok(relative) = in_folder.strip_prefix(&folder) else {
+            let Some(relative) = relative_to(&folder, &file)? else {
                 bail!(
                     "{}: is not below the folder of {}",
                     file.display(),
@@ -269,13 +301,12 @@ impl Create {
                 .extension()
                 .is_some_and(|it| it.eq_ignore_ascii_case("par2"));
             if !is_recovery_file || self.files.iter().any(|given| env.resolve(given) == file) {
-                files.push(relative.to_owned());
+                files.push(relative);
             }
         }
         files.sort_unstable();
         files.dedup();
-        let agent = concat!("hashlane ", env!("CARGO_PKG_VERSION"));
-        let mut new = NewSet::new(agent);
+        let mut new = new_set();
         new.slices = self
             .slice_size
             .map_or(Slices::Count(self.slices), Slices::Len);
@@ -292,8 +323,8 @@ impl Create {
         new.n_volumes = self.n_volumes;
         new.first_exponent = self.first_slice;
         new.comment.clone_from(&self.comment);
-        let job = |run: &mut Run<'_>| create(&folder, &place, &files, &new, run);
-        let created = self.resources.run(env, &self.output, &self.set, job)?;
+        let job = self.resources.job(env, &self.output, &self.set);
+        let created = job.run(env, |run| create(&folder, &place, &files, &new, run))?;
         for path in &created.left_out {
             env.error(&format!("{}: left out: it is empty", path.display()));
         }
@@ -313,12 +344,12 @@ impl Set {
         let place = env.resolve(&self.set);
         let folder = folder_of(&place)?;
         let others = files_of(env, &self.others)?;
-        let job = |run: &mut Run<'_>| -> Result<_, Error> {
+        let job = resources.job(env, output, &self.set);
+        let (set, found) = job.run(env, |run| -> Result<_, Error> {
             let set = RecoverySet::read(volumes_of(&place)?, run)?;
             let found = verify(&set, &folder, &others, run)?;
             Ok((set, found))
-        };
-        let (set, found) = resources.run(env, output, &self.set, job)?;
+        })?;
         for path in &found.not_searched {
             let path = path.display();
             env.error(&format!("{path}: not searched for moved slices to its end"));
@@ -349,8 +380,8 @@ impl Repair {
             return Ok(Exit::Good);
         }
         let kept = if self.replace { Kept::No } else { Kept::Yes };
-        let job = |run: &mut Run<'_>| repair(&set, &found, &folder, kept, run);
-        let repaired = self.resources.run(env, &self.output, &self.set.set, job)?;
+        let job = self.resources.job(env, &self.output, &self.set.set);
+        let repaired = job.run(env, |run| repair(&set, &found, &folder, kept, run))?;
         for file in &repaired.files {
             Line::repaired_file(&self.set.set, &set, file).print(env, &self.output)?;
         }

@@ -56,6 +56,8 @@ mod own_process;
 mod pages;
 mod par2;
 #[cfg(unix)]
+mod par2cmdline;
+#[cfg(unix)]
 mod prompt;
 mod recover;
 mod shared;

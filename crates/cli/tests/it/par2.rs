@@ -1,5 +1,10 @@
 //! `hashlane par2`.
 
+#[cfg(unix)]
+mod program;
+#[cfg(target_os = "linux")]
+mod unreadable;
+
 use std::fs;
 use std::path::PathBuf;
 

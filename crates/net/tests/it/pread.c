@@ -4,6 +4,8 @@
 // HASHLANE_TEST_READS  file that gets a line for each read
 // HASHLANE_TEST_THREAD start of the names of the threads whose reads count; all threads if it is not set
 // HASHLANE_TEST_FAILS  offset in the file; reads of later bytes fail with EIO
+// HASHLANE_TEST_READABLE
+//                      offset in the file; reads from there on succeed again. Reads without an offset (read) fail, too
 // HASHLANE_TEST_HELD   file; while it exists, reads of the watched file wait, a minute at most in all
 // HASHLANE_TEST_BROKEN file; while it exists, reads, writes and syncs fail with EIO if HASHLANE_TEST_FILE is a part of the
 //                      path, as it is of files without a name (O_TMPFILE)
@@ -58,6 +60,19 @@ static int is_broken(int fd)
     return 1;
 }
 
+/* Returns 1 and sets errno if a read of these bytes is to fail. */
+static int is_unreadable(off64_t offset, size_t len)
+{
+    const char *const fails = getenv("HASHLANE_TEST_FAILS");
+    const char *const readable = getenv("HASHLANE_TEST_READABLE");
+    if (!fails || offset + (off64_t)len <= atoll(fails)
+        || (readable && offset >= atoll(readable))) {
+        return 0;
+    }
+    errno = EIO;
+    return 1;
+}
+
 /* Waits while the disk of a file does not answer. */
 static void wait_for_disk(int fd)
 {
@@ -86,6 +101,10 @@ ssize_t read(int fd, void *buffer, size_t len)
     ssize_t (*next)(int, void *, size_t);
     *(void **)&next = dlsym(RTLD_NEXT, "read");
     wait_for_disk(fd);
+    if (getenv("HASHLANE_TEST_READABLE") && is_watched(fd)
+        && is_unreadable(lseek64(fd, 0, SEEK_CUR), len)) {
+        return -1;
+    }
     return next(fd, buffer, len);
 }
 
@@ -99,11 +118,7 @@ ssize_t pread64(int fd, void *buffer, size_t len, off64_t offset)
         const int reads = open(getenv("HASHLANE_TEST_READS"), O_WRONLY | O_CREAT | O_APPEND, 0600);
         if (reads < 0 || write(reads, "read\n", 5) != 5) abort();
         close(reads);
-        const char *const fails = getenv("HASHLANE_TEST_FAILS");
-        if (fails && offset + (off64_t)len > atoll(fails)) {
-            errno = EIO;
-            return -1;
-        }
+        if (is_unreadable(offset, len)) return -1;
     }
     return next(fd, buffer, len, offset);
 }

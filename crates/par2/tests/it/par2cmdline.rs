@@ -1,0 +1,1 @@
+../../../../tests/par2cmdline.rs
