@@ -33,6 +33,8 @@ pub struct Config {
     pub queue: QueueLimits,
     /// The local end of all connections.
     pub network: Network,
+    /// File whose port replaces that of [`Self::network`], at the start and when it changes.
+    pub port_file: Option<PathBuf>,
     /// Categories by their names, which requests cannot change.
     pub categories: BTreeMap<String, Category>,
     /// The goals of labels by their names.

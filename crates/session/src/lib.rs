@@ -20,6 +20,7 @@
 //! | `trackers` | trackers in metadata and links |
 //! | `hooks`, `shell` | shell commands that run when something happens to a torrent |
 //! | `watch` | folders whose files are added |
+//! | `port_file` | the file with the port that a VPN forwards |
 //! | `fetches` | .torrent files from servers |
 //! | `space` | the guard of free space |
 //! | `threads` | threads that log as the one that starts them |
@@ -35,6 +36,7 @@ mod fetches;
 mod goal;
 mod hooks;
 mod limits;
+mod port_file;
 mod priorities;
 mod queue;
 mod schedule;

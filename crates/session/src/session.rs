@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs;
+use std::num::NonZeroU16;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -30,6 +31,7 @@ use super::error::{Error, Problem};
 use super::fetches::Fetches;
 use super::goal::goal_of_mode;
 use super::hooks::Hooks;
+use super::port_file::port_of;
 use super::priorities;
 use super::shown::Shown;
 use super::threads::spawn;
@@ -148,7 +150,8 @@ impl Session {
     }
 
     /// Starts a session that continues with what was kept, and adds what a person gave. The local end of connections is that of
-    /// the client's settings. If [`Config::network`] is another one, it stays as if a request had set it.
+    /// the client's settings, with the port of [`Config::port_file`] if that has one. If [`Config::network`] is another one, it stays
+    /// as if a request had set it.
     ///
     /// # Errors
     /// Records of commands or the memory cannot be read, or the client does not start.
@@ -182,10 +185,12 @@ impl Session {
         };
         let max_len = settings.max_metainfo_len;
         let fetches = Fetches::by(settings.session.proxy.clone(), max_len);
+        let port_of_file = take_port(&mut settings, &config);
         let network = settings.session.network.clone();
         let network = Some(network).filter(|network| *network != config.network);
         let mut torrents = Torrents::new(store, config, hooks);
         torrents.network = network;
+        torrents.port_of_file = port_of_file;
         let is_in_memory = folder.is_none();
         let started = Client::start_with(settings, |control| {
             torrents.control = Some(control.clone());
@@ -560,6 +565,13 @@ impl Session {
     pub fn stop(&self) -> Result<Vec<Outcome>, Error> {
         self.lock().end()
     }
+}
+
+/// Gives connections the port of a file, and returns it, if there is one. The watch reports a file that has something else.
+fn take_port(settings: &mut ClientConfig, config: &Config) -> Option<NonZeroU16> {
+    let port = port_of(config.port_file.as_deref()?).ok()??;
+    settings.session.network.port = port.get();
+    Some(port)
 }
 
 fn name_of(torrents: &Torrents, key: TorrentKey) -> Option<Name> {

@@ -13,6 +13,7 @@ mod turns;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind;
+use std::num::NonZeroU16;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -83,8 +84,10 @@ pub(super) struct Torrents {
     given: BTreeSet<usize>,
     /// The files of watched folders that were added and stay.
     pub(super) watched: HashMap<PathBuf, WatchedFile>,
-    /// The local end of all connections, if a request changed it.
+    /// The local end of all connections, if a request or the file of the port changed it.
     pub(super) network: Option<Network>,
+    /// The port that the file had last.
+    pub(super) port_of_file: Option<NonZeroU16>,
     /// The time of the start, and the seconds for which the session ran before.
     started: (Instant, u64),
     /// The time of the last tick.
@@ -329,6 +332,7 @@ impl Torrents {
             given: BTreeSet::new(),
             watched: HashMap::new(),
             network: None,
+            port_of_file: None,
             ticked: Instant::now(),
             saved: Instant::now(),
             is_save_due: false,
@@ -904,15 +908,37 @@ impl Torrents {
         self.hooks
             .set(config.hooks.clone())
             .map_err(|error| format!("hooks: {error}"))?;
-        if config.network != before.network {
-            let set = self.set_network(config.network.clone());
-            set.map_err(|error| error.to_string())?;
-            self.network = None;
+        let is_same_file = config.port_file == before.port_file;
+        if config.network != before.network || !is_same_file {
+            let mut network = config.network.clone();
+            let port = self.port_of_file.filter(|_| is_same_file);
+            network.port = port.map_or(network.port, NonZeroU16::get);
+            if *self.network.as_ref().unwrap_or(&before.network) != network {
+                let set = self.set_network(network.clone());
+                set.map_err(|error| error.to_string())?;
+            }
+            self.network = Some(network).filter(|network| *network != config.network);
+            self.port_of_file = port;
         }
         self.config = config;
         self.follow_schedule(schedule::Moment::now());
         self.send_limits();
         Ok(is_same_kind)
+    }
+
+    /// Uses the port that a file has now, unless it is in use already.
+    pub(super) fn use_port_of_file(&mut self, port: NonZeroU16) -> Result<(), NetworkError> {
+        let present = self.network.as_ref().unwrap_or(&self.config.network);
+        if present.port != port.get() {
+            let network = Network {
+                port: port.get(),
+                ..present.clone()
+            };
+            self.set_network(network)?;
+            tracing::info!(port, "the file of the port changes it");
+        }
+        self.port_of_file = Some(port);
+        Ok(())
     }
 
     /// Changes the local end of all connections, until the session ends.

@@ -45,6 +45,7 @@ pub(super) fn config(env: &Env, settings: &DaemonSettings, state: &Path) -> anyh
         (name.clone(), Category { folder, goal })
     });
     let labels = tables.labels.iter();
+    let port_file = &options.network.port_file;
     Ok(Config {
         mode: None,
         folder: folder.map(|folder| absolute(env, folder)).transpose()?,
@@ -71,6 +72,7 @@ pub(super) fn config(env: &Env, settings: &DaemonSettings, state: &Path) -> anyh
             stalled_after: options.queue.stalled_after,
         },
         network: options.network.connections.network(),
+        port_file: port_file.as_deref().map(|file| env.resolve(file)),
         categories: categories.collect(),
         labels: labels
             .map(|(name, label)| (name.clone(), label.goal()))

@@ -72,6 +72,7 @@ mod page_tree;
 mod pages;
 mod peers;
 mod places;
+mod port_file;
 mod program;
 mod reach;
 mod repair;
