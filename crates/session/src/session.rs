@@ -11,8 +11,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use hashlane_api::{
-    Command, Goal, GroupChange, Groups, Limit, NewTorrent, Priority, Rates, Refusal, SessionPatch,
-    Source, Status,
+    Command, Goal, GroupChange, Groups, Limit, NewTorrent, Priority, Rates, Refusal, Rules,
+    SessionPatch, Source, Status,
 };
 use hashlane_client::{
     Activity, Added, Additions, Client, Config as ClientConfig, Event, Events, Identity, InfoHash,
@@ -33,6 +33,7 @@ use super::goal::goal_of_mode;
 use super::hooks::Hooks;
 use super::port_file::port_of;
 use super::priorities;
+use super::rules::TorrentRule;
 use super::shown::Shown;
 use super::threads::spawn;
 use super::torrents::{Locked, Memory, Torrents, lock};
@@ -478,6 +479,11 @@ impl Session {
     /// Returns the state of all torrents together if it may have changed since the last call.
     pub fn changed_status(&self) -> Option<Status> {
         self.lock().inward().changed_status()
+    }
+
+    /// Returns what the rules of the configuration set for torrents, or what other rules would set.
+    pub fn rules(&self, others: Option<&[TorrentRule]>) -> Rules {
+        self.lock().inward().shown_rules(others)
     }
 
     /// Returns the limits of all torrents together, each with its origin.

@@ -7,13 +7,14 @@ mod choices;
 mod given;
 mod memory;
 mod naming;
+mod ruled;
 mod totals;
 mod trackers;
 mod turns;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind;
-use std::num::NonZeroU16;
+use std::num::{NonZeroU16, NonZeroU32};
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,6 +36,7 @@ use super::error::Error;
 use super::goal::{goal, is_served, select_of_link, source};
 use super::hooks::{Hooks, Moment};
 use super::queue::Turn;
+use super::rules::{Decision, Known};
 use super::schedule;
 use super::space::{FreeSpace, free_bytes};
 use super::trackers::{of_magnet, with_trackers};
@@ -139,6 +141,12 @@ struct Running {
     remedy: &'static str,
     /// The reason why the last move of the content failed, or why the metadata of content that is present is waited for.
     notice: Option<String>,
+    /// What the metadata says, as rules look at it; `None` before they have looked.
+    known: Option<Known>,
+    /// What rules set.
+    decision: Arc<Decision>,
+    /// The upload limit of rules, since the goal is reached.
+    throttle: Option<NonZeroU32>,
     /// While the torrent is served: the bytes that were sent, and since when no more were.
     idle: Option<(u64, Instant)>,
 }
@@ -238,6 +246,9 @@ impl Running {
             tiers: None,
             remedy: "",
             notice: None,
+            known: None,
+            decision: Arc::default(),
+            throttle: None,
             idle: None,
         }
     }
@@ -704,9 +715,12 @@ impl Torrents {
             self.count();
             errors.extend(self.save().err());
         }
+        // A torrent that is complete in this snapshot has its metadata there, which rules look at before its goal is checked.
+        let all = self.all();
+        self.follow_rules(&all);
+        self.throttle_at_goals(&all);
         let mut reached = Vec::new();
         let mut due = Vec::new();
-        let all = self.all();
         for (name, running) in &self.running {
             if running
                 .wait
@@ -716,6 +730,7 @@ impl Torrents {
                 due.push(*name);
             } else if let Some(entry) = self.store.get(*name)
                 && !entry.choices.paused
+                && running.decision.throttle.is_none()
                 && self.has_reached_goal(entry, running, &all)
             {
                 reached.push(*name);
@@ -921,6 +936,7 @@ impl Torrents {
             self.port_of_file = port;
         }
         self.config = config;
+        self.follow_rules(&self.all());
         self.follow_schedule(schedule::Moment::now());
         self.send_limits();
         Ok(is_same_kind)
@@ -1073,7 +1089,7 @@ impl Torrents {
             )),
             is_paused: entry.choices.paused || self.waits_for_turn(entry),
             labels: entry.choices.labels.iter().cloned().collect(),
-            limits: entry.choices.limits.into(),
+            limits: self.limits_of(entry).into(),
             is_known: true,
             earlier: Earlier::default(),
             number: None,

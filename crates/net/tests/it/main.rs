@@ -32,6 +32,7 @@ mod daemon_qbittorrent;
 mod daemon_queue;
 mod daemon_reload;
 mod daemon_remote;
+mod daemon_rules;
 mod daemon_shared;
 mod daemon_trust;
 mod daemon_twice;
