@@ -14,6 +14,7 @@
 //! | `rates` | rate limits |
 //! | `priority` | priorities of files |
 //! | `queue` | moves in the queue |
+//! | `rules` | what the rules of the configuration set |
 //! | `schedule` | limits at times of the week |
 //! | `session` | changes of the settings of all torrents together |
 //! | `answer` | requests for many torrents, and answers that name torrents |
@@ -42,6 +43,7 @@ mod priority;
 mod queue;
 mod rates;
 mod refusal;
+mod rules;
 mod schedule;
 mod session;
 mod size;
@@ -63,6 +65,7 @@ pub use priority::Priority;
 pub use queue::{InvalidQueueMove, QueueMove};
 pub use rates::{Rates, RatesPatch};
 pub use refusal::Refusal;
+pub use rules::{RuleEffect, Rules, TorrentRules};
 pub use schedule::{Day, Rule, TimeOfDay};
 pub use session::SessionPatch;
 pub use size::Size;

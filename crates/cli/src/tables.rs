@@ -1,5 +1,5 @@
-//! The tables of the configuration that only the daemon has: categories, goals of labels, hooks and the schedule. Their keys
-//! are no options, because each table has any number of entries.
+//! The tables of the configuration that only the daemon has: categories, goals of labels, hooks, the schedule and rules. Their
+//! keys are no options, because each table has any number of entries.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use hashlane_api::{Day, Goal, Rates, Rule, Target, TimeOfDay};
 use hashlane_config::{Config, Error, FilePath};
+use hashlane_files::Globs;
 // The type of the fields of `Hooks`.
 pub use hashlane_config::ShellCommand;
 use serde::Deserialize;
@@ -26,6 +27,8 @@ pub struct Tables {
     pub hooks: Hooks,
     /// The rules of the schedule by their names: `[schedule.NAME]`.
     pub schedule: BTreeMap<String, RuleTable>,
+    /// The rules for torrents in their order: `[[rules]]`.
+    pub rules: Vec<TorrentRuleTable>,
 }
 
 impl Tables {
@@ -39,6 +42,7 @@ impl Tables {
             labels: config.table("labels")?,
             hooks: config.table("hooks")?,
             schedule: config.table("schedule")?,
+            rules: config.list("rules")?,
         })
     }
 }
@@ -148,6 +152,132 @@ impl RuleTable {
     }
 }
 
+/// A rule for torrents.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TorrentRuleTable {
+    /// The name of the rule; `None` for its position.
+    pub name: Option<String>,
+    /// The torrents that the rule is for; without conditions, all of them.
+    #[serde(rename = "if")]
+    pub conditions: ConditionsTable,
+    /// The ratio; 0 for no limit.
+    #[serde(deserialize_with = "ratio")]
+    pub seed_ratio: Target<f64>,
+    /// Time of serving; 0 for no limit.
+    #[serde(deserialize_with = "time")]
+    pub seed_time: Target<Duration>,
+    /// Time of serving without an upload; 0 for no limit.
+    #[serde(deserialize_with = "time")]
+    pub idle_time: Target<Duration>,
+    /// Download limit of each torrent in bytes per second.
+    #[serde(deserialize_with = "rate")]
+    pub max_down: Option<NonZeroU32>,
+    /// Upload limit of each torrent in bytes per second.
+    #[serde(deserialize_with = "rate")]
+    pub max_up: Option<NonZeroU32>,
+    /// The category of torrents without one.
+    pub category: Option<String>,
+    /// Further labels.
+    pub label: Vec<String>,
+    /// Upload limit after the goal in bytes per second, in place of the pause.
+    #[serde(deserialize_with = "rate")]
+    pub throttle: Option<NonZeroU32>,
+    /// Number of seeders below which the goal does not count.
+    pub keep_seeders: Option<u32>,
+}
+
+impl TorrentRuleTable {
+    /// Returns the ratio and the times after which the torrents are paused.
+    pub fn goal(&self) -> Goal {
+        Goal {
+            ratio: self.seed_ratio,
+            time: self.seed_time,
+            idle: self.idle_time,
+        }
+    }
+}
+
+/// The conditions of a rule, all of which have to be met. Of a list, one item has to fit.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ConditionsTable {
+    /// Hosts of trackers, or domains that contain them.
+    #[serde(deserialize_with = "domains")]
+    pub tracker: Vec<String>,
+    /// Whether the torrent is private.
+    pub private: Option<bool>,
+    /// Categories.
+    #[serde(deserialize_with = "some")]
+    pub category: Vec<String>,
+    /// Labels.
+    #[serde(deserialize_with = "some")]
+    pub label: Vec<String>,
+    /// Folders with the content in or below them.
+    #[serde(deserialize_with = "some")]
+    pub folder: Vec<FilePath>,
+    /// Least length of all files in bytes.
+    #[serde(deserialize_with = "size")]
+    pub min_size: Option<u64>,
+    /// Greatest length of all files in bytes.
+    #[serde(deserialize_with = "size")]
+    pub max_size: Option<u64>,
+    /// Patterns of names, in any letter case.
+    #[serde(deserialize_with = "patterns")]
+    pub name: Globs,
+    /// Least time since the torrent was added.
+    #[serde(deserialize_with = "age")]
+    pub min_age: Option<Duration>,
+    /// Greatest time since the torrent was added.
+    #[serde(deserialize_with = "age")]
+    pub max_age: Option<Duration>,
+    /// Least number of seeders that a tracker reports.
+    pub min_seeders: Option<u32>,
+    /// Greatest number of seeders that a tracker reports.
+    pub max_seeders: Option<u32>,
+}
+
+/// Reads a list that is not empty: an empty one would fit all torrents, or none.
+fn some<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    let items = Vec::deserialize(from)?;
+    if items.is_empty() {
+        return Err(D::Error::custom("the list is empty"));
+    }
+    Ok(items)
+}
+
+fn domains<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let domains: Vec<String> = some(from)?;
+    let domain = |text: String| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._:".contains(c);
+        if text.is_empty() || text.starts_with('.') || !text.chars().all(is_plain) {
+            let reason = "expected a host or a domain, such as \"example.org\"";
+            return Err(D::Error::custom(format!(
+                "invalid value `{text}`: {reason}"
+            )));
+        }
+        Ok(text.to_ascii_lowercase())
+    };
+    domains.into_iter().map(domain).collect()
+}
+
+fn patterns<'de, D: Deserializer<'de>>(from: D) -> Result<Globs, D::Error> {
+    let mut globs = Globs::ignoring_case();
+    for pattern in some::<D, String>(from)? {
+        let added = globs.add(&pattern);
+        added.map_err(|error| D::Error::custom(format!("invalid value `{pattern}`: {error}")))?;
+    }
+    Ok(globs)
+}
+
+fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    parsed(from, values::size).map(Some)
+}
+
+fn age<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    parsed(from, values::duration).map(Some)
+}
+
 /// Reads a value as the command line reads the text of an option.
 fn parsed<'de, D: Deserializer<'de>, T>(
     from: D,
@@ -230,7 +360,7 @@ mod tests {
 
     use super::*;
 
-    const NAMES: [&str; 4] = ["categories", "labels", "hooks", "schedule"];
+    const NAMES: [&str; 5] = ["categories", "labels", "hooks", "schedule", "[rules]"];
 
     fn read(text: &str) -> Result<Tables, String> {
         let config = Config::parse(Path::new("config.toml"), text.into(), &NAMES);
@@ -271,6 +401,75 @@ mod tests {
         assert_eq!(day.days, [Day::Mon, Day::Fri]);
         assert_eq!((day.from, day.to), (TimeOfDay(480), TimeOfDay(1050)));
         assert_eq!((day.max_down, day.max_up), (None, NonZeroU32::new(1 << 20)));
+    }
+
+    #[test]
+    fn rules_are_read_in_their_order() {
+        let tables = read(
+            "[[rules]]\nname = \"z\"\nif.tracker = \"T.example\"\nif.private = true\nseed-time = \"10d\"\n\
+             [[rules]]\nseed-ratio = 0\nidle-time = 60\nmax-up = \"1MiB\"\ncategory = \"a\"\nlabel = \"b\"\n\
+             [rules.if]\nname = [\"*.iso\", \"linux*\"]\nmin-size = \"1GiB\"\nmax-age = \"1d\"\nmin-seeders = 3\n\
+             folder = [\"/srv/a\", \"/srv/b\"]\ncategory = \"c\"\nlabel = [\"d\", \"e\"]\n",
+        )
+        .unwrap();
+        let [first, second] = &tables.rules[..] else {
+            panic!("{:?}", tables.rules);
+        };
+        assert_eq!(first.name.as_deref(), Some("z"));
+        assert_eq!(first.conditions.tracker, ["t.example"]);
+        assert_eq!(first.conditions.private, Some(true));
+        assert_eq!(
+            first.goal().time,
+            Target::At(Duration::from_secs(10 * 86_400))
+        );
+        assert_eq!(second.name, None);
+        let goal = second.goal();
+        assert_eq!(
+            (goal.ratio, goal.idle),
+            (Target::Never, Target::At(Duration::from_secs(60)))
+        );
+        assert_eq!(second.max_up, NonZeroU32::new(1 << 20));
+        assert_eq!(second.label, ["b"]);
+        let conditions = &second.conditions;
+        assert!(conditions.name.is_match("Linux 1") && !conditions.name.is_match("x"));
+        assert_eq!(conditions.min_size, Some(1 << 30));
+        assert_eq!(conditions.max_age, Some(Duration::from_secs(86_400)));
+        assert_eq!(conditions.min_seeders, Some(3));
+        assert_eq!((conditions.folder.len(), conditions.label.len()), (2, 2));
+    }
+
+    #[test]
+    fn errors_of_rules_name_the_line() {
+        let list = "`rules` is a list of tables: write [[rules]] before each";
+        for (text, expected) in [
+            ("[rules]\nname = \"a\"", format!("line 1: {list}")),
+            ("rules = 1", format!("line 1: {list}")),
+            ("rules = [1]", format!("line 1: {list}")),
+            (
+                "[[rules]]\nseed-tim = 1",
+                "line 2: unknown key `seed-tim`; did you mean `seed-time`?".into(),
+            ),
+            (
+                "[[rules]]\n[[rules]]\nif.max-sizes = 1",
+                "line 3: unknown key `max-sizes`; did you mean `max-size`?".into(),
+            ),
+            (
+                "[[rules]]\nif.tracker = \"http://a/\"",
+                "line 2: tracker: invalid value `http://a/`: expected a host or a domain, such as \"example.org\"".into(),
+            ),
+            (
+                "[[rules]]\nif.label = []",
+                "line 2: label: the list is empty".into(),
+            ),
+            (
+                "[[rules]]\nif.name = \"[\"",
+                "line 2: name: invalid value `[`: ".into(),
+            ),
+        ] {
+            let error = read(text).unwrap_err();
+            let expected = format!("config.toml: {expected}");
+            assert!(error.starts_with(&expected), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -230,6 +230,9 @@ pub struct TorrentSnapshot {
     pub seconds_left: Option<f64>,
     /// The trackers that were asked, by host, with their last answers.
     pub announces: Vec<Announce>,
+    /// The greatest number of peers with all content that a tracker has reported; `None` before an answer with a number.
+    #[serde(skip)]
+    pub tracker_seeds: Option<u32>,
     /// Number of times that the torrent was started again. All but its number began anew then.
     #[serde(skip)]
     pub(crate) n_restarts: u64,
@@ -336,6 +339,7 @@ impl TorrentSnapshot {
             seeds: 0,
             seconds_left: None,
             announces: Vec::new(),
+            tracker_seeds: None,
             n_restarts: 0,
             id: None,
             detail: Detail::default(),
@@ -398,6 +402,7 @@ impl TorrentSnapshot {
             seeds,
             seconds_left,
             announces,
+            tracker_seeds: _,
             n_restarts: _,
             id: _,
             detail: _,

@@ -28,6 +28,14 @@ impl Layer {
             _ => None,
         }
     }
+
+    /// Returns the tables of a list such as `[[rules]]`, if the layer has it.
+    pub fn list(&self, name: &str) -> Option<&[Value]> {
+        match &self.tables.get(name)?.data {
+            Data::Array(items) => Some(items),
+            _ => None,
+        }
+    }
 }
 
 /// A configuration: layers of values, the strongest first.
@@ -37,8 +45,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the files and variables. `tables` are the names of all tables that a file may have. The keys in the tables
-    /// are checked later, by those who know them.
+    /// Reads the files and variables. `tables` are the names of all tables that a file may have. A name in brackets, such as
+    /// `[rules]`, is that of a list of tables, which no variable sets. The keys in the tables are checked later, by those who know
+    /// them.
     ///
     /// # Errors
     /// A file cannot be read or parsed, has an unknown table, or has a value outside a table.
@@ -114,6 +123,28 @@ impl Config {
         })
     }
 
+    /// Returns the tables of a list such as `[[rules]]`, in their order. The list of the strongest layer that has one replaces all
+    /// others.
+    ///
+    /// # Errors
+    /// A key is unknown to the type, or its value is invalid. The error names the place.
+    pub fn list<T: DeserializeOwned>(&self, name: &str) -> Result<Vec<T>, Error> {
+        let item = |value: &Value| {
+            let result = T::deserialize(ValueDeserializer::of(value.clone()));
+            result.map_err(|Problem { origin, reason }| Error::Value {
+                origin: origin.unwrap_or_else(|| value.origin.clone()),
+                reason,
+            })
+        };
+        self.items(name).iter().map(item).collect()
+    }
+
+    /// Returns the tables of a list as values.
+    pub fn items(&self, name: &str) -> &[Value] {
+        let lists = self.layers.iter().filter_map(|layer| layer.list(name));
+        lists.into_iter().next().unwrap_or_default()
+    }
+
     /// Returns the keys of a table whose values differ from those of another configuration, such as `queue.active`.
     pub fn changed_keys(&self, other: &Self, table: &str) -> Vec<String> {
         let mut keys = Vec::new();
@@ -139,8 +170,13 @@ impl Config {
 /// Refuses tables that no program knows, and values outside tables.
 fn check_tables(found: &Table, known: &[&str]) -> Result<(), Error> {
     for (name, value) in found {
-        let reason = match value.data {
+        let list = format!("[{name}]");
+        let is_list = known.contains(&&*list);
+        let is_table = |item: &Value| matches!(item.data, Data::Table(_));
+        let reason = match &value.data {
             Data::Table(_) if known.contains(&&**name) => continue,
+            Data::Array(items) if is_list && items.iter().all(is_table) => continue,
+            _ if is_list => format!("`{name}` is a list of tables: write [{list}] before each"),
             Data::Table(_) => unknown("table", name, known),
             _ => format!(
                 "`{name}` is {} outside a table; tables are {}",

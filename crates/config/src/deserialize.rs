@@ -68,7 +68,7 @@ impl ValueDeserializer {
         }
     }
 
-    fn of(value: Value) -> Self {
+    pub(crate) fn of(value: Value) -> Self {
         Self {
             data: value.data,
             origin: Some(value.origin),

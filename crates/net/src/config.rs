@@ -95,6 +95,7 @@ impl ClientConfig for ClientOptions {
             category: None,
         });
         let number = |limit: Option<u32>| limit.and_then(NonZeroU32::new);
+        let port_file = self.network.port_file.as_deref();
         hashlane_session::Config {
             mode: Some(mode),
             folder: Some(folder),
@@ -103,6 +104,7 @@ impl ClientConfig for ClientOptions {
                 up: number(self.network.max_up),
             },
             network: self.network.connections.network(),
+            port_file: port_file.map(|file| env.resolve(file)),
             watched: watched.collect(),
             added_files: AddedFiles::Kept,
             ..hashlane_session::Config::default()

@@ -173,6 +173,7 @@ impl Runner {
                 fetches_local: http.fetches_local,
             }),
             reload: None,
+            try_rules: None,
         };
         let page = Server::start(listener, &http, config, Arc::new(service));
         let page = page.with_context(|| format!("--http {}", http.endpoint))?;

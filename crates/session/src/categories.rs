@@ -1,7 +1,7 @@
 //! Categories, and the goals that torrents inherit.
 //!
-//! The first of these that has a goal wins, for the ratio and the time separately: the torrent, its category, its labels, the
-//! daemon. Of several labels, the largest goal wins, so that a torrent meets them all. The configuration wins over what was
+//! The first of these that has a goal wins, for the ratio and the time separately: the torrent, the rules, its category, its
+//! labels, the daemon. Of several labels, the largest goal wins, so that a torrent meets them all. The configuration wins over what was
 //! set by a request, key by key.
 
 use std::collections::BTreeMap;
@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use hashlane_api::{self as api, Goal, GroupChange, Groups, Refusal, Target};
 use hashlane_store::{Category, Choices, Entry};
 
+use super::rules::Decision;
 use super::torrents::Torrents;
 use hashlane_client::Rights;
 
@@ -18,8 +19,8 @@ impl Torrents {
     pub(super) fn categories(&self) -> BTreeMap<String, Category> {
         let mut categories = self.store.groups().categories.clone();
         for entry in self.store.iter() {
-            if let Some(category) = &entry.choices.category {
-                categories.entry(category.clone()).or_default();
+            if let Some(category) = self.category_of(entry) {
+                categories.entry(category.to_owned()).or_default();
             }
         }
         for name in self.config.categories.keys() {
@@ -63,19 +64,31 @@ impl Torrents {
 
     /// Returns the goal of a torrent, with the targets that it inherits.
     pub(super) fn goal_of(&self, entry: &Entry) -> Goal {
-        let of_groups = self.goal_of_groups(entry);
-        entry.choices.goal.or(of_groups).or(self.session_goal())
+        self.goal_with(entry, self.decision(entry.name()))
     }
 
-    /// Returns the goal that a torrent inherits from its category and its labels.
-    pub(super) fn goal_of_groups(&self, entry: &Entry) -> Goal {
+    /// Returns the goal of a torrent if rules decide so, with the targets that it inherits.
+    pub(super) fn goal_with(&self, entry: &Entry, decision: &Decision) -> Goal {
+        let inherited = self.inherited_goal(entry, decision);
+        entry.choices.goal.or(inherited).or(self.session_goal())
+    }
+
+    /// Returns the goal that a torrent has from rules, its category and its labels.
+    pub(super) fn inherited_goal(&self, entry: &Entry, decision: &Decision) -> Goal {
         let choices = &entry.choices;
-        let category = choices.category.as_deref();
+        let category = choices.category.as_ref().or(decision.category.as_ref());
         let of_category = category.map(|name| self.goal_of_category(name));
-        let labels = choices.labels.iter();
+        let labels = choices.labels.iter().chain(&decision.labels);
         let labels = labels.filter_map(|label| self.config.labels.get(label));
         let of_labels = labels.fold(Goal::default(), |goal, label| larger(goal, *label));
-        of_category.unwrap_or_default().or(of_labels)
+        let of_groups = of_category.unwrap_or_default().or(of_labels);
+        decision.goal.or(of_groups)
+    }
+
+    /// Returns the category that a person or a rule chose for a torrent.
+    fn category_of<'t>(&'t self, entry: &'t Entry) -> Option<&'t str> {
+        let of_rules = self.decision(entry.name()).category.as_deref();
+        entry.choices.category.as_deref().or(of_rules)
     }
 
     /// Returns the categories and labels.
@@ -83,10 +96,11 @@ impl Torrents {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         let mut labels = self.store.groups().labels.clone();
         for entry in self.store.iter() {
-            if let Some(category) = &entry.choices.category {
+            if let Some(category) = self.category_of(entry) {
                 *counts.entry(category).or_default() += 1;
             }
             labels.extend(entry.choices.labels.iter().cloned());
+            labels.extend(self.decision(entry.name()).labels.iter().cloned());
         }
         let categories = self.categories().into_iter();
         let categories = categories.map(|(name, category)| api::Category {

@@ -10,6 +10,8 @@ use hashlane_api::{Goal, Rates, Rule};
 use hashlane_client::{ContentMap, Mode, Network, Source};
 use hashlane_store::Category;
 
+use super::rules::TorrentRule;
+
 /// The settings of all torrents together. What a request sets wins over them, until it gives the setting back.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
@@ -33,10 +35,14 @@ pub struct Config {
     pub queue: QueueLimits,
     /// The local end of all connections.
     pub network: Network,
+    /// File whose port replaces that of [`Self::network`], at the start and when it changes.
+    pub port_file: Option<PathBuf>,
     /// Categories by their names, which requests cannot change.
     pub categories: BTreeMap<String, Category>,
     /// The goals of labels by their names.
     pub labels: BTreeMap<String, Goal>,
+    /// What torrents with certain properties get, unless a person chose it for them. The first rule that sets something wins.
+    pub rules: Vec<TorrentRule>,
     /// The shell commands that run when something happens to a torrent.
     pub hooks: HookCommands,
     /// Rate limits at times of the week, which win over all others but the alternative ones.

@@ -14,12 +14,14 @@
 //! | `categories` | categories, and the goals that torrents inherit |
 //! | `goal` | what the client does for a torrent, from what a person chose |
 //! | `limits` | the limits of all torrents together |
+//! | `rules` | what torrents with certain properties get; `torrents/ruled`: its use |
 //! | `schedule` | limits at times of the week |
 //! | `queue` | the torrents that run now, and those that wait for their turn |
 //! | `priorities` | priorities of files |
 //! | `trackers` | trackers in metadata and links |
 //! | `hooks`, `shell` | shell commands that run when something happens to a torrent |
 //! | `watch` | folders whose files are added |
+//! | `port_file` | the file with the port that a VPN forwards |
 //! | `fetches` | .torrent files from servers |
 //! | `space` | the guard of free space |
 //! | `threads` | threads that log as the one that starts them |
@@ -35,8 +37,10 @@ mod fetches;
 mod goal;
 mod hooks;
 mod limits;
+mod port_file;
 mod priorities;
 mod queue;
+mod rules;
 mod schedule;
 mod session;
 mod shell;
@@ -49,6 +53,7 @@ mod watch;
 
 pub use config::{AddedFiles, Config, Given, HookCommands, QueueLimits, Watched};
 pub use error::{Error, Problem};
+pub use rules::{Conditions, TorrentRule};
 pub use session::{Kept, Limits, Session, Totals};
 pub use shell::{CONTINUED, shell};
 pub use torrents::{Memory, is_of_system, remedy};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs;
+use std::num::NonZeroU16;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -10,8 +11,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use hashlane_api::{
-    Command, Goal, GroupChange, Groups, Limit, NewTorrent, Priority, Rates, Refusal, SessionPatch,
-    Source, Status,
+    Command, Goal, GroupChange, Groups, Limit, NewTorrent, Priority, Rates, Refusal, Rules,
+    SessionPatch, Source, Status,
 };
 use hashlane_client::{
     Activity, Added, Additions, Client, Config as ClientConfig, Event, Events, Identity, InfoHash,
@@ -30,7 +31,9 @@ use super::error::{Error, Problem};
 use super::fetches::Fetches;
 use super::goal::goal_of_mode;
 use super::hooks::Hooks;
+use super::port_file::port_of;
 use super::priorities;
+use super::rules::TorrentRule;
 use super::shown::Shown;
 use super::threads::spawn;
 use super::torrents::{Locked, Memory, Torrents, lock};
@@ -148,7 +151,8 @@ impl Session {
     }
 
     /// Starts a session that continues with what was kept, and adds what a person gave. The local end of connections is that of
-    /// the client's settings. If [`Config::network`] is another one, it stays as if a request had set it.
+    /// the client's settings, with the port of [`Config::port_file`] if that has one. If [`Config::network`] is another one, it stays
+    /// as if a request had set it.
     ///
     /// # Errors
     /// Records of commands or the memory cannot be read, or the client does not start.
@@ -182,10 +186,12 @@ impl Session {
         };
         let max_len = settings.max_metainfo_len;
         let fetches = Fetches::by(settings.session.proxy.clone(), max_len);
+        let port_of_file = take_port(&mut settings, &config);
         let network = settings.session.network.clone();
         let network = Some(network).filter(|network| *network != config.network);
         let mut torrents = Torrents::new(store, config, hooks);
         torrents.network = network;
+        torrents.port_of_file = port_of_file;
         let is_in_memory = folder.is_none();
         let started = Client::start_with(settings, |control| {
             torrents.control = Some(control.clone());
@@ -475,6 +481,11 @@ impl Session {
         self.lock().inward().changed_status()
     }
 
+    /// Returns what the rules of the configuration set for torrents, or what other rules would set.
+    pub fn rules(&self, others: Option<&[TorrentRule]>) -> Rules {
+        self.lock().inward().shown_rules(others)
+    }
+
     /// Returns the limits of all torrents together, each with its origin.
     pub fn limits(&self) -> Vec<Limit> {
         self.lock().limits()
@@ -560,6 +571,13 @@ impl Session {
     pub fn stop(&self) -> Result<Vec<Outcome>, Error> {
         self.lock().end()
     }
+}
+
+/// Gives connections the port of a file, and returns it, if there is one. The watch reports a file that has something else.
+fn take_port(settings: &mut ClientConfig, config: &Config) -> Option<NonZeroU16> {
+    let port = port_of(config.port_file.as_deref()?).ok()??;
+    settings.session.network.port = port.get();
+    Some(port)
 }
 
 fn name_of(torrents: &Torrents, key: TorrentKey) -> Option<Name> {

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hashlane_api::{Goal, Place, Target};
+use hashlane_api::{Goal, Place, Rates, Target};
 use hashlane_client::{Activity, SecretTiers, Snapshot, TorrentSnapshot};
-use hashlane_store::{Entry, Metainfo, TorrentTotals};
+use hashlane_store::{Choices, Entry, Metainfo, TorrentTotals};
 
 use super::goal::is_served;
+use super::rules::Decision;
 use super::torrents::{DAMAGED, Torrents, counted};
 use super::trackers::of_magnet;
 
@@ -48,9 +49,12 @@ struct Parts {
     error: Option<String>,
     /// The trackers, if they are not those of the metadata.
     tiers: Option<SecretTiers>,
+    /// What rules set.
+    decision: Arc<Decision>,
+    limits: Rates,
     /// The goal that applies.
     goal: Goal,
-    /// The goal of the category and the labels.
+    /// The goal of rules, the category and the labels.
     inherited: Goal,
     /// The torrent as a person named it.
     label: String,
@@ -142,7 +146,8 @@ impl Parts {
         let name = entry.name();
         let (number, client, totals) = torrents.parts(name, all)?;
         let (activity, error) = torrents.activity(entry, client.map(|it| &**it));
-        let inherited = torrents.goal_of_groups(entry);
+        let decision = torrents.shared_decision(name);
+        let inherited = torrents.inherited_goal(entry, &decision);
         Some(Self {
             revision: entry.revision,
             number,
@@ -152,6 +157,8 @@ impl Parts {
             activity,
             error,
             tiers: torrents.changed_tiers(name).cloned(),
+            decision,
+            limits: torrents.limits_of(entry),
             goal: entry.choices.goal.or(inherited).or(session_goal),
             inherited,
             label: torrents.label(entry),
@@ -195,15 +202,12 @@ impl Parts {
             Metainfo::File(_) | Metainfo::Torrent(_) => self.tiers.clone(),
         };
         torrent.move_to = choices.move_to.as_deref().map(text);
-        torrent.labels = choices.labels.iter().cloned().collect();
-        torrent.category.clone_from(&choices.category);
         torrent.is_paused = choices.paused;
         torrent.is_forced = choices.forced;
         torrent.queue_position = self.is_daemon.then_some(self.position);
         torrent.is_sequential = choices.sequential;
         torrent.is_super_seeding = choices.super_seeding;
-        torrent.max_down = choices.limits.down.map(NonZeroU32::get);
-        torrent.max_up = choices.limits.up.map(NonZeroU32::get);
+        self.show_ruled(choices, &mut torrent);
         let seconds = |time: Target<Duration>| time.limit().map(|time| time.as_secs());
         torrent.goal = choices.goal;
         torrent.inherited = self.inherited;
@@ -230,6 +234,18 @@ impl Parts {
             None => torrent.active_at.unwrap_or(torrent.added_at),
         };
         torrent
+    }
+}
+
+impl Parts {
+    /// Adds what a person chose, or otherwise a rule.
+    fn show_ruled(&self, choices: &Choices, torrent: &mut TorrentSnapshot) {
+        let labels = choices.labels.union(&self.decision.labels);
+        torrent.labels = labels.cloned().collect();
+        let of_rules = self.decision.category.as_ref();
+        torrent.category = choices.category.as_ref().or(of_rules).cloned();
+        torrent.max_down = self.limits.down.map(NonZeroU32::get);
+        torrent.max_up = self.limits.up.map(NonZeroU32::get);
     }
 }
 

@@ -7,12 +7,14 @@ mod choices;
 mod given;
 mod memory;
 mod naming;
+mod ruled;
 mod totals;
 mod trackers;
 mod turns;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind;
+use std::num::{NonZeroU16, NonZeroU32};
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,6 +36,7 @@ use super::error::Error;
 use super::goal::{goal, is_served, select_of_link, source};
 use super::hooks::{Hooks, Moment};
 use super::queue::Turn;
+use super::rules::{Decision, Known};
 use super::schedule;
 use super::space::{FreeSpace, free_bytes};
 use super::trackers::{of_magnet, with_trackers};
@@ -83,8 +86,10 @@ pub(super) struct Torrents {
     given: BTreeSet<usize>,
     /// The files of watched folders that were added and stay.
     pub(super) watched: HashMap<PathBuf, WatchedFile>,
-    /// The local end of all connections, if a request changed it.
+    /// The local end of all connections, if a request or the file of the port changed it.
     pub(super) network: Option<Network>,
+    /// The port that the file had last.
+    pub(super) port_of_file: Option<NonZeroU16>,
     /// The time of the start, and the seconds for which the session ran before.
     started: (Instant, u64),
     /// The time of the last tick.
@@ -136,6 +141,12 @@ struct Running {
     remedy: &'static str,
     /// The reason why the last move of the content failed, or why the metadata of content that is present is waited for.
     notice: Option<String>,
+    /// What the metadata says, as rules look at it; `None` before they have looked.
+    known: Option<Known>,
+    /// What rules set.
+    decision: Arc<Decision>,
+    /// The upload limit of rules, since the goal is reached.
+    throttle: Option<NonZeroU32>,
     /// While the torrent is served: the bytes that were sent, and since when no more were.
     idle: Option<(u64, Instant)>,
 }
@@ -235,6 +246,9 @@ impl Running {
             tiers: None,
             remedy: "",
             notice: None,
+            known: None,
+            decision: Arc::default(),
+            throttle: None,
             idle: None,
         }
     }
@@ -329,6 +343,7 @@ impl Torrents {
             given: BTreeSet::new(),
             watched: HashMap::new(),
             network: None,
+            port_of_file: None,
             ticked: Instant::now(),
             saved: Instant::now(),
             is_save_due: false,
@@ -700,9 +715,12 @@ impl Torrents {
             self.count();
             errors.extend(self.save().err());
         }
+        // A torrent that is complete in this snapshot has its metadata there, which rules look at before its goal is checked.
+        let all = self.all();
+        self.follow_rules(&all);
+        self.throttle_at_goals(&all);
         let mut reached = Vec::new();
         let mut due = Vec::new();
-        let all = self.all();
         for (name, running) in &self.running {
             if running
                 .wait
@@ -712,6 +730,7 @@ impl Torrents {
                 due.push(*name);
             } else if let Some(entry) = self.store.get(*name)
                 && !entry.choices.paused
+                && running.decision.throttle.is_none()
                 && self.has_reached_goal(entry, running, &all)
             {
                 reached.push(*name);
@@ -904,15 +923,38 @@ impl Torrents {
         self.hooks
             .set(config.hooks.clone())
             .map_err(|error| format!("hooks: {error}"))?;
-        if config.network != before.network {
-            let set = self.set_network(config.network.clone());
-            set.map_err(|error| error.to_string())?;
-            self.network = None;
+        let is_same_file = config.port_file == before.port_file;
+        if config.network != before.network || !is_same_file {
+            let mut network = config.network.clone();
+            let port = self.port_of_file.filter(|_| is_same_file);
+            network.port = port.map_or(network.port, NonZeroU16::get);
+            if *self.network.as_ref().unwrap_or(&before.network) != network {
+                let set = self.set_network(network.clone());
+                set.map_err(|error| error.to_string())?;
+            }
+            self.network = Some(network).filter(|network| *network != config.network);
+            self.port_of_file = port;
         }
         self.config = config;
+        self.follow_rules(&self.all());
         self.follow_schedule(schedule::Moment::now());
         self.send_limits();
         Ok(is_same_kind)
+    }
+
+    /// Uses the port that a file has now, unless it is in use already.
+    pub(super) fn use_port_of_file(&mut self, port: NonZeroU16) -> Result<(), NetworkError> {
+        let present = self.network.as_ref().unwrap_or(&self.config.network);
+        if present.port != port.get() {
+            let network = Network {
+                port: port.get(),
+                ..present.clone()
+            };
+            self.set_network(network)?;
+            tracing::info!(port, "the file of the port changes it");
+        }
+        self.port_of_file = Some(port);
+        Ok(())
     }
 
     /// Changes the local end of all connections, until the session ends.
@@ -1047,7 +1089,7 @@ impl Torrents {
             )),
             is_paused: entry.choices.paused || self.waits_for_turn(entry),
             labels: entry.choices.labels.iter().cloned().collect(),
-            limits: entry.choices.limits.into(),
+            limits: self.limits_of(entry).into(),
             is_known: true,
             earlier: Earlier::default(),
             number: None,

@@ -1,4 +1,4 @@
-//! Watched folders: their .torrent and .magnet files are added.
+//! Watched folders: their .torrent and .magnet files are added. The file with the port is read at the same times.
 //!
 //! Folders are read at an interval, which works on network file systems too. A file is used when two readings find it with
 //! the same length and time of modification. A file that is no torrent may be incomplete all the same, so it is refused only
@@ -19,6 +19,7 @@ use hashlane_metainfo::{Magnet, Torrent};
 
 use super::config::{AddedFiles, Given, Watched};
 use super::error::Problem;
+use super::port_file::PortFile;
 use super::threads::spawn;
 use super::torrents::{Torrents, WatchedFile, lock};
 
@@ -61,8 +62,12 @@ impl Watch {
             unreadable: HashMap::new(),
             problems,
         };
+        let mut port_file = PortFile::default();
         let run = move || {
             while watcher.take_settings().is_some() {
+                if let Some(problem) = port_file.look(&watcher.torrents) {
+                    let _ = watcher.problems.send(Problem::Warning(problem));
+                }
                 watcher.read(Instant::now());
                 if ended.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Timeout) {
                     return;

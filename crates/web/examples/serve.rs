@@ -54,6 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             ..Rights::default()
         }),
         reload: None,
+        try_rules: None,
     };
     let listener = http.endpoint.bind()?;
     let server = Server::start(listener, &http, &client, Arc::new(service))?;

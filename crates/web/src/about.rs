@@ -259,6 +259,22 @@ pub(super) async fn reload(Shared(state): Shared<State>) -> Response {
     }
 }
 
+/// Returns what the rules of the configuration set, or with the query `dry_run=true`, what those in its files would set.
+pub(super) async fn rules(Shared(state): Shared<State>, RawQuery(query): RawQuery) -> Response {
+    let query = Query::read(query.as_deref(), &["dry_run"]);
+    let Ok(dry_run) = query.and_then(|query| query.value::<bool>("dry_run")) else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
+    let dry_run = dry_run.unwrap_or_default();
+    match state
+        .blocking(move |state| state.service.rules(dry_run))
+        .await
+    {
+        Ok(rules) => Json(rules).into_response(),
+        Err(refusal) => refused(&refusal),
+    }
+}
+
 #[derive(Serialize)]
 #[cfg_attr(
     feature = "schema",

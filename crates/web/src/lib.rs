@@ -60,4 +60,4 @@ pub use hashlane_server::{Endpoint, Listener};
 #[cfg(feature = "schema")]
 pub use openapi::openapi;
 pub use server::Server;
-pub use service::{Found, Reload, Service, SessionService, Statistics};
+pub use service::{Found, Reload, Service, SessionService, Statistics, TryRules};

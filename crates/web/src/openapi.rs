@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hashlane_api::{
     Added, Addition, Batch, BatchResults, Command, Files, GroupChange, Groups, Job, Limit,
-    NewTorrent, Reloaded, Status, Trackers,
+    NewTorrent, Reloaded, Rules, Status, Trackers,
 };
 use hashlane_client::{Snapshot, Space};
 use schemars::generate::SchemaSettings;
@@ -220,7 +220,7 @@ fn schemas() -> Map<String, Value> {
     };
     let mut answers = settings().for_serialize().into_generator();
     add::<(Snapshot, Detail, Overview, Files, Trackers)>(&mut answers);
-    add::<(Added, Job, BatchResults, SessionView, Groups)>(&mut answers);
+    add::<(Added, Job, BatchResults, SessionView, Groups, Rules)>(&mut answers);
     add::<(ConfigView, Reloaded, Status, Limit, StatisticsView, Space)>(&mut answers);
     add::<Problem<'_>>(&mut answers);
     let mut requests = settings().for_deserialize().into_generator();

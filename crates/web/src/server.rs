@@ -117,7 +117,7 @@ pub(super) fn sessions() -> Routes<Arc<Access>> {
 /// Returns the requests that need the right to read or to change something.
 pub(super) fn requests(max_metainfo_len: usize) -> Routes<State> {
     let routes = of_additions(of_torrents(Routes::new()), max_metainfo_len);
-    of_settings(of_program(of_files(of_torrent(routes))))
+    of_rules(of_settings(of_program(of_files(of_torrent(routes)))))
 }
 
 /// Adds the requests for many torrents.
@@ -420,5 +420,27 @@ fn of_settings(routes: Routes<State>) -> Routes<State> {
             )
             .error(503, "The program is ending."),
             about::reload,
+        )
+}
+
+/// Adds the request about rules.
+fn of_rules(routes: Routes<State>) -> Routes<State> {
+    routes
+        .on(
+            Operation::get(
+                "/api/v1/rules",
+                "What the rules of the configuration set for torrents. `get` and `seed` have none.",
+            )
+            .query(
+                "dry_run",
+                Kind::Text,
+                "`true` to read the configuration again, and show what its rules would set. Nothing changes.",
+            )
+            .json(200, "Rules", "The rules.")
+            .error(
+                409,
+                "The configuration is invalid; the answer has the file, the line and the reason. Or the program is no daemon.",
+            ),
+            about::rules,
         )
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashlane_api::{
-    Command, GroupChange, Groups, Limit, NewTorrent, Refusal, SessionPatch, Source, Status,
+    Command, GroupChange, Groups, Limit, NewTorrent, Refusal, Rules, SessionPatch, Source, Status,
 };
 use hashlane_client::{Added, Snapshot, TorrentHandle, TorrentKey, TorrentSnapshot};
 use hashlane_swarm::Network;
 
-pub use session::{Reload, SessionService};
+pub use session::{Reload, SessionService, TryRules};
 
 /// The torrents on which requests act. Its methods may block: the server calls them on threads for that.
 pub trait Service: Send + Sync + 'static {
@@ -57,6 +57,17 @@ pub trait Service: Send + Sync + 'static {
     /// Returns the file, the line and the reason. Nothing changed then.
     fn reload(&self) -> Result<Vec<String>, Refusal> {
         Err(no_configuration())
+    }
+
+    /// Returns what the rules of the configuration set, or what those in its files would set now.
+    ///
+    /// # Errors
+    /// Returns the file, the line and the reason.
+    fn rules(&self, dry_run: bool) -> Result<Rules, Refusal> {
+        if dry_run {
+            return Err(no_configuration());
+        }
+        Ok(Rules::default())
     }
 
     /// Changes the local end of all connections.

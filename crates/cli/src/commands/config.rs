@@ -160,6 +160,11 @@ fn daemon_tables(config: &Config) -> Vec<TableValues> {
     for name in DAEMON_TABLES {
         add_tables(&mut shown, name, &config.merged(name));
     }
+    for rule in config.items("rules") {
+        if let Data::Table(table) = &rule.data {
+            add_tables(&mut shown, "[rules]", table);
+        }
+    }
     shown
 }
 
@@ -191,13 +196,15 @@ fn add_tables(shown: &mut Vec<TableValues>, path: &str, table: &Table) {
         _ => None,
     });
     let tables: Vec<_> = tables.collect();
-    // A table that only holds others has no lines of its own.
-    if !values.is_empty() || tables.is_empty() && path.contains('.') {
+    // A table that only holds others has no lines of its own, unless it begins an item of a list.
+    let is_item = path.starts_with('[');
+    if !values.is_empty() || tables.is_empty() && path.contains('.') || is_item {
         shown.push(TableValues {
             path: path.to_owned(),
             values,
         });
     }
+    let path = path.trim_matches(['[', ']']);
     for (key, table) in tables {
         add_tables(shown, &format!("{path}.{}", human::key(key)), table);
     }

@@ -17,8 +17,8 @@ use clap::Args;
 use data_encoding::BASE64;
 use hashlane_api::{
     Added, Addition, Addressed, Batch, BatchKey, BatchResults, Command, File, Files, GroupChange,
-    Groups, Identity, Job, JobState, Limit, NewTorrent, Patch, Peers, Progress, Reloaded, SOCKET,
-    SessionPatch, Status, Trackers,
+    Groups, Identity, Job, JobState, Limit, NewTorrent, Patch, Peers, Progress, Reloaded, Rules,
+    SOCKET, SessionPatch, Status, TorrentRules, Trackers,
 };
 use hashlane_config::FilePath;
 use hashlane_files::Globs;
@@ -220,11 +220,33 @@ impl Asking {
                 }
                 Ok(())
             }
+            Request::Rules {
+                torrents,
+                is_dry_run,
+            } => self.rules(env, &torrents, is_dry_run),
             Request::Reload => {
                 let reloaded: Reloaded = daemon.post("reload", &())?;
                 self.print(env, "reloaded", &reloaded, || text::reloaded(&reloaded))
             }
         }
+    }
+
+    /// Prints what rules set for torrents, for all if none is named.
+    fn rules(&self, env: &mut Env, torrents: &[String], is_dry_run: bool) -> anyhow::Result<()> {
+        let rules: Rules = self.daemon.get(&format!("rules?dry_run={is_dry_run}"))?;
+        let mut numbers = Vec::new();
+        if !torrents.is_empty() {
+            for torrent in self.torrents(torrents)? {
+                numbers.push(serde_json::from_value::<Identity>(torrent)?.number);
+            }
+        }
+        let is_named = |torrent: &&TorrentRules| {
+            torrents.is_empty() || numbers.contains(&torrent.torrent.identity.number)
+        };
+        for torrent in rules.torrents.iter().filter(is_named) {
+            self.print(env, "rules", torrent, || text::rules(torrent))?;
+        }
+        Ok(())
     }
 
     /// Prints the entries of a list: each as a line of JSON, or all as a table.

@@ -108,7 +108,7 @@ pub struct Daemon {
 
 impl Daemon {
     /// The options that a reload applies. A change of another one needs a restart.
-    pub const RELOADED: [&str; 14] = [
+    pub const RELOADED: [&str; 15] = [
         "alt-max-down",
         "alt-max-up",
         "bind",
@@ -118,6 +118,7 @@ impl Daemon {
         "max-up",
         "min-free",
         "port",
+        "port-file",
         "seed-ratio",
         "seed-time",
         "stalled-after",

@@ -19,6 +19,12 @@ pub struct Network {
     #[command(flatten)]
     pub connections: Connections,
 
+    /// File with the port for incoming connections, as gluetun and natpmpc write it; its first line replaces --port
+    ///
+    /// The file is read at the start and when it changes. While it is absent or empty, the port stays as it is.
+    #[arg(long, value_name = "FILE")]
+    pub port_file: Option<PathBuf>,
+
     /// Download from web seeds [default: 1, or 0 if they can make the installed libtorrent hang: versions before 2.0.14, and
     /// 2.1.0]
     #[arg(long, switch())]

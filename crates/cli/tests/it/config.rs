@@ -677,6 +677,42 @@ fn the_tables_of_the_daemon_are_printed() {
     assert_eq!(values(&copy), values(&found));
 }
 
+/// Rules are printed in their order, as they can be read again.
+#[cfg(unix)]
+#[test]
+fn rules_are_printed() {
+    let text = "[[rules]]\nname = 'first'\nseed-ratio = 2\n[rules.if]\nprivate = true\n\
+                [[rules]]\nif.tracker = ['a.example', 'b.example']\n";
+    let tables = |folder: &Folder| {
+        let printed = folder.run(&["config", "daemon"]);
+        assert_eq!((printed.code, &*printed.stderr), (Some(0), ""));
+        let begin = printed.stdout.find("[[rules]]").unwrap();
+        let lines = printed.stdout[begin..].lines();
+        let lines = lines.map(|line| line.split("  #").next().unwrap_or_default().trim_end());
+        let lines = lines.filter(|line| !line.is_empty());
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let printed = tables(&Folder::new(text));
+    let expected = [
+        "[[rules]]",
+        "name = \"first\"",
+        "seed-ratio = 2",
+        "[rules.if]",
+        "private = true",
+        "[[rules]]",
+        "[rules.if]",
+        "tracker = [\"a.example\", \"b.example\"]",
+    ];
+    assert_eq!(printed, expected);
+    assert_eq!(tables(&Folder::new(&printed.join("\n"))), expected);
+    let folder = Folder::new("[[rules]]\nif.min-size = 'x'\n");
+    let error = folder.error(&["config"]);
+    assert!(
+        error.contains("line 2: min-size: invalid value `x`"),
+        "{error}"
+    );
+}
+
 #[test]
 fn unknown_commands_and_invalid_arguments_of_config() {
     let folder = Folder::new("");

@@ -152,6 +152,7 @@ impl Machine {
         self.tiers = Some(tiers);
         self.trackers.clear();
         self.snapshot.announces.clear();
+        self.snapshot.tracker_seeds = None;
     }
 
     /// Changes what a person chose.

@@ -148,6 +148,7 @@ impl Machine {
         let states = trackers.iter();
         let states = states.map(|it| (it.url.as_str(), it.state, it.message.as_str()));
         announces::update(&mut self.snapshot.announces, states);
+        self.snapshot.tracker_seeds = trackers.iter().filter_map(|it| it.seeds).max();
         for tracker in trackers {
             match tracker.state {
                 TrackerState::Working => self.failures.on_reply(&tracker.url),

@@ -429,3 +429,45 @@ fn bytes_without_an_owner_have_no_commands() {
          not show who can"
     );
 }
+
+/// A list of tables keeps its order, and replaces the list of a weaker layer as a whole.
+#[test]
+fn lists_of_tables_replace_each_other() {
+    let names = ["daemon", "[queues]"];
+    let of = |files: &Files| {
+        let config = Config::load(&files.sources, &names).map_err(|error| error.to_string())?;
+        let queues = config.list::<Queue>("queues");
+        let queues = queues.map_err(|error| error.to_string())?;
+        Ok::<_, String>(queues.iter().map(|queue| queue.active).collect::<Vec<_>>())
+    };
+    let system = b"[[queues]]\nactive = 9\n";
+    let both = Files::new(
+        b"[[queues]]\nactive = 3\n[daemon]\n[[queues]]\nactive = 1\n",
+        system,
+    );
+    assert_eq!(of(&both), Ok(vec![3, 1]));
+    assert_eq!(of(&Files::new(b"[daemon]\n", system)), Ok(vec![9]));
+    assert_eq!(of(&Files::new(b"queues = []\n", system)), Ok(vec![]));
+    let variables = Files::new(b"", system).with_variables(&[("HASHLANE_QUEUES_ACTIVE", "1")]);
+    assert_eq!(of(&variables), Ok(vec![9]));
+    let list = "`queues` is a list of tables: write [[queues]] before each";
+    for (text, reason) in [
+        ("[queues]\n", format!("line 1: {list}")),
+        ("queues = [{}, 1]\n", format!("line 1: {list}")),
+        (
+            "[[daemon]]\n",
+            "line 1: `daemon` is an array outside a table; tables are daemon, [queues]".into(),
+        ),
+        (
+            "[[queues]]\n[[queues]]\nactiv = 1\n",
+            "line 3: unknown key `activ`; did you mean `active`?".into(),
+        ),
+    ] {
+        let files = Files::new(text.as_bytes(), b"");
+        assert_eq!(
+            of(&files),
+            Err(format!("{}: {reason}", files.user())),
+            "{text}"
+        );
+    }
+}

@@ -119,10 +119,13 @@ fn write_token(path: &Path, token: &Token) -> io::Result<()> {
 /// Returns the torrents of the daemon as requests see them. Without `rights`, everything is allowed.
 fn service(reload: &Arc<Reload>, rights: Option<Rights>) -> Arc<SessionService> {
     let session = Arc::clone(&reload.session);
-    let reload = Arc::clone(reload);
+    let (reload, other) = (Arc::clone(reload), Arc::clone(reload));
     Arc::new(SessionService {
         session,
         rights,
         reload: Some(Box::new(move || reload.run().map_err(Refusal::Conflict))),
+        try_rules: Some(Box::new(move || {
+            other.try_rules().map_err(Refusal::Conflict)
+        })),
     })
 }

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use hashlane_api::{Goal, Rates, Target};
-use hashlane_cli::tables::{self, RuleTable, ShellCommand, Tables};
+use hashlane_cli::tables::{self, RuleTable, ShellCommand, Tables, TorrentRuleTable};
 use hashlane_cli::{Daemon, DaemonSettings, Env, Invocation, Trust};
 use hashlane_files::is_below;
-use hashlane_session::{AddedFiles, Config, HookCommands, QueueLimits, Watched};
+use hashlane_session::{
+    AddedFiles, Conditions, Config, HookCommands, QueueLimits, TorrentRule, Watched,
+};
 use hashlane_store::Category;
 
 use crate::config::absolute;
@@ -45,6 +47,7 @@ pub(super) fn config(env: &Env, settings: &DaemonSettings, state: &Path) -> anyh
         (name.clone(), Category { folder, goal })
     });
     let labels = tables.labels.iter();
+    let port_file = &options.network.port_file;
     Ok(Config {
         mode: None,
         folder: folder.map(|folder| absolute(env, folder)).transpose()?,
@@ -71,12 +74,14 @@ pub(super) fn config(env: &Env, settings: &DaemonSettings, state: &Path) -> anyh
             stalled_after: options.queue.stalled_after,
         },
         network: options.network.connections.network(),
+        port_file: port_file.as_deref().map(|file| env.resolve(file)),
         categories: categories.collect(),
         labels: labels
             .map(|(name, label)| (name.clone(), label.goal()))
             .collect(),
         hooks: commands(&tables.hooks),
         schedule: tables.schedule.values().map(RuleTable::rule).collect(),
+        rules: (1..).zip(&tables.rules).map(rule).collect(),
         watched,
         added_files: if options.watch_remove {
             AddedFiles::Removed
@@ -84,6 +89,43 @@ pub(super) fn config(env: &Env, settings: &DaemonSettings, state: &Path) -> anyh
             AddedFiles::Renamed
         },
     })
+}
+
+/// Returns the rule at a position, from 1.
+fn rule((position, table): (usize, &TorrentRuleTable)) -> TorrentRule {
+    let conditions = &table.conditions;
+    let name = table.name.clone();
+    TorrentRule {
+        name: name.unwrap_or_else(|| format!("rule {position}")),
+        conditions: Conditions {
+            trackers: conditions.tracker.clone(),
+            private: conditions.private,
+            categories: conditions.category.clone(),
+            labels: conditions.label.clone(),
+            folders: conditions
+                .folder
+                .iter()
+                .cloned()
+                .map(PathBuf::from)
+                .collect(),
+            min_size: conditions.min_size,
+            max_size: conditions.max_size,
+            names: conditions.name.clone(),
+            min_age: conditions.min_age,
+            max_age: conditions.max_age,
+            min_seeders: conditions.min_seeders,
+            max_seeders: conditions.max_seeders,
+        },
+        goal: table.goal(),
+        rates: Rates {
+            down: table.max_down,
+            up: table.max_up,
+        },
+        category: table.category.clone(),
+        labels: table.label.iter().cloned().collect(),
+        throttle: table.throttle,
+        keep_seeders: table.keep_seeders,
+    }
 }
 
 fn commands(hooks: &tables::Hooks) -> HookCommands {

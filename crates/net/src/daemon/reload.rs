@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hashlane_api::Rules;
 use hashlane_cli::{Daemon, DaemonSettings};
-use hashlane_session::Session;
+use hashlane_session::{Config, Session};
 
 use super::configured::{self, Start};
 use super::service;
@@ -40,14 +41,28 @@ impl Reload {
         reloaded
     }
 
-    fn apply_again(&self) -> Result<Vec<String>, String> {
+    /// Returns what the rules in the configuration, as it is now, would set.
+    ///
+    /// # Errors
+    /// Returns the file, the line and the reason.
+    pub(super) fn try_rules(&self) -> Result<Rules, String> {
+        let (_, config) = self.read()?;
+        Ok(self.session.rules(Some(&config.rules)))
+    }
+
+    /// Reads the options and the configuration. Returns the names of the options that differ from those of the start.
+    fn read(&self) -> Result<(Vec<String>, Config), String> {
         let env = self.start.invocation.env();
         let read = || {
             let new = DaemonSettings::read(&env)?;
             let config = configured::config(&env, &new, &self.state)?;
             anyhow::Ok((self.start.settings.changed(&new), config))
         };
-        let (mut restart, config) = read().map_err(|error| format!("{error:#}"))?;
+        read().map_err(|error| format!("{error:#}"))
+    }
+
+    fn apply_again(&self) -> Result<Vec<String>, String> {
+        let (mut restart, config) = self.read()?;
         restart.retain(|name| !Daemon::RELOADED.contains(&name.as_str()));
         if !self.session.configure(config)? {
             restart.push(BIND.to_owned());

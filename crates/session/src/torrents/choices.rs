@@ -53,12 +53,12 @@ impl Torrents {
         self.write(changed)?;
         for name in names {
             if let (Some(handle), Ok(entry)) = (self.handle(*name), self.entry(*name)) {
-                let choices = &entry.choices;
+                let (choices, limits) = (&entry.choices, self.limits_of(entry));
                 // The torrent may have ended.
                 let _ = handle.set(&Patch {
                     labels: Some(choices.labels.clone()),
-                    max_down: Some(choices.limits.down),
-                    max_up: Some(choices.limits.up),
+                    max_down: Some(limits.down),
+                    max_up: Some(limits.up),
                     sequential: Some(choices.sequential),
                     super_seeding: Some(choices.super_seeding),
                     ..Patch::default()

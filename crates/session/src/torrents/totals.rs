@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hashlane_api::Goal;
 use hashlane_client::{Activity, Snapshot, TorrentHandle, TorrentSnapshot, sent_ratio};
 use hashlane_store::{Choices, Entry, Name, StoreError, TorrentTotals};
 
 use super::{Running, Torrents};
+use crate::rules::Decision;
 
 impl Running {
     /// Notes since when a served torrent has sent nothing.
@@ -129,14 +131,25 @@ impl Torrents {
         self.store.save_totals()
     }
 
-    /// Returns `true` if a complete torrent has been served for as long, or as much, as a person chose.
+    /// Returns `true` if a complete torrent has been served for as long, or as much, as a person or a rule chose.
     pub(super) fn has_reached_goal(
         &self,
         entry: &Entry,
         running: &Running,
         all: &Snapshot,
     ) -> bool {
-        let goal = self.goal_of(entry);
+        self.has_reached(entry, &running.decision, running, all)
+    }
+
+    /// Returns `true` if this is so by another decision of rules.
+    pub(super) fn has_reached(
+        &self,
+        entry: &Entry,
+        decision: &Decision,
+        running: &Running,
+        all: &Snapshot,
+    ) -> bool {
+        let goal = self.goal_with(entry, decision);
         let (ratio, time, idle) = (goal.ratio.limit(), goal.time.limit(), goal.idle.limit());
         // Thousands of torrents without a goal must not cost a search each.
         if ratio.is_none() && time.is_none() && idle.is_none() {
@@ -146,11 +159,12 @@ impl Torrents {
         let Some(snapshot) = snapshot else {
             return false;
         };
+        let seeders = snapshot.tracker_seeds.unwrap_or(0);
+        if decision.keep_seeders.is_some_and(|least| seeders < least) {
+            return false;
+        }
         let totals = running.counted(snapshot);
-        let reached = sent_ratio(totals.sent, totals.received, snapshot.wanted_bytes);
-        ratio.is_some_and(|ratio| reached >= ratio)
-            || time.is_some_and(|time| totals.seeding_seconds >= time.as_secs())
-            || idle.is_some_and(|idle| running.idle_time() >= idle)
+        meets(goal, &totals, snapshot.wanted_bytes, running.idle_time())
     }
 
     /// Returns `true` if a torrent is served, or was. A daemon serves content that is not complete until a person repairs it.
@@ -187,8 +201,136 @@ impl Torrents {
     }
 }
 
+/// Returns `true` if a torrent with these totals has reached its goal. No clock but that of the totals counts, and they grow only
+/// while it is served.
+fn meets(goal: Goal, totals: &TorrentTotals, wanted_bytes: u64, idle_time: Duration) -> bool {
+    let Goal { ratio, time, idle } = goal;
+    let reached = sent_ratio(totals.sent, totals.received, wanted_bytes);
+    ratio.limit().is_some_and(|ratio| reached >= ratio)
+        || time
+            .limit()
+            .is_some_and(|time| totals.seeding_seconds >= time.as_secs())
+        || idle.limit().is_some_and(|idle| idle_time >= idle)
+}
+
 /// Returns whole seconds. Negative numbers, which do not occur, and fractions become 0.
 #[expect(clippy::cast_sign_loss, reason = "a time is not negative")]
 fn seconds(seconds: f64) -> u64 {
     seconds as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use hashlane_api::Target;
+
+    use super::*;
+
+    const HOUR: u64 = 3600;
+    const YEAR: u64 = 365 * 24 * HOUR;
+
+    /// A torrent is served for a part of each day of a simulated year, with restarts, kills and pauses between. Its goal is
+    /// reached after the time for which it was served, and not before: whatever the clock of the system shows, because
+    /// nothing asks it.
+    #[test]
+    fn time_of_serving_adds_up_over_a_simulated_year() {
+        // 100 days.
+        let goal = Goal {
+            time: Target::At(Duration::from_secs(100 * 24 * HOUR)),
+            ..Goal::default()
+        };
+        let mut snapshot = TorrentSnapshot::new(0, "");
+        let mut kept = TorrentTotals::default();
+        let mut base = kept;
+        let (mut served, mut reached) = (0, None);
+        for hour in 0..YEAR / HOUR {
+            // Eight hours per day; a machine that is suspended runs no period on.
+            let is_served = hour % 24 < 8;
+            if is_served {
+                let seconds = snapshot.serving_seconds.seconds() + 3600.0;
+                snapshot.serving_seconds = seconds.into();
+                served += HOUR;
+            }
+            let totals = counted(&base, &snapshot);
+            if meets(goal, &totals, 1, Duration::ZERO) {
+                reached.get_or_insert(served);
+            }
+            kept = totals;
+            // A restart each 37 hours continues with what was written.
+            if hour % 37 == 36 {
+                base = kept;
+                snapshot.serving_seconds = 0.0.into();
+            }
+        }
+        assert_eq!(kept.seeding_seconds, served);
+        assert_eq!(reached, Some(100 * 24 * HOUR));
+    }
+
+    #[test]
+    fn each_target_ends_the_serving() {
+        let totals = TorrentTotals {
+            sent: 200,
+            received: 100,
+            seeding_seconds: 60,
+            ..TorrentTotals::default()
+        };
+        let at = |seconds| Target::At(Duration::from_secs(seconds));
+        let none = Goal::default();
+        for (goal, expected) in [
+            (none, false),
+            (Goal::NEVER, false),
+            (
+                Goal {
+                    ratio: Target::At(2.0),
+                    ..none
+                },
+                true,
+            ),
+            (
+                Goal {
+                    ratio: Target::At(2.1),
+                    ..none
+                },
+                false,
+            ),
+            (
+                Goal {
+                    time: at(60),
+                    ..none
+                },
+                true,
+            ),
+            (
+                Goal {
+                    time: at(61),
+                    ..none
+                },
+                false,
+            ),
+            (
+                Goal {
+                    idle: at(30),
+                    ..none
+                },
+                true,
+            ),
+            (
+                Goal {
+                    idle: at(31),
+                    ..none
+                },
+                false,
+            ),
+            (
+                Goal {
+                    time: at(61),
+                    idle: at(30),
+                    ..none
+                },
+                true,
+            ),
+        ] {
+            let idle = Duration::from_secs(30);
+            assert_eq!(meets(goal, &totals, 100, idle), expected, "{goal:?}");
+        }
+    }
 }

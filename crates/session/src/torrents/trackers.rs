@@ -70,6 +70,7 @@ impl Torrents {
         }
         if let Some(running) = self.running.get_mut(&name) {
             running.tiers = Some(SecretTiers(tiers.as_slice().into()));
+            running.known = None;
         }
         if let Some(handle) = self.handle(name) {
             // A torrent that has ended gets them when it is started again.

@@ -5,6 +5,7 @@
 mod ending;
 mod examples;
 mod restart;
+mod rules;
 
 use std::fs;
 use std::path::Path;

@@ -15,7 +15,7 @@ use hashlane_client::{
     Activity, Config as ClientConfig, Event, Rights, SecretTiers, Settings, Snapshot,
     TorrentSnapshot,
 };
-use hashlane_session::{Config, Session};
+use hashlane_session::{Config, Session, TorrentRule};
 
 use super::Shared;
 
@@ -24,6 +24,11 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Opens a session on loopback, whose torrents are in `folder`.
 fn open(state: &Path, folder: &Path) -> Arc<Session> {
+    open_with(state, folder, Vec::new())
+}
+
+/// Does the same with rules.
+pub(crate) fn open_with(state: &Path, folder: &Path, rules: Vec<TorrentRule>) -> Arc<Session> {
     let network: hashlane_client::Network = SocketAddr::from(([127, 0, 0, 1], 0)).into();
     let client = ClientConfig {
         session: Settings {
@@ -38,13 +43,17 @@ fn open(state: &Path, folder: &Path) -> Arc<Session> {
     let config = Config {
         folder: Some(folder.to_owned()),
         network,
+        rules,
         ..Config::default()
     };
     Session::open(state, client, config).unwrap().0
 }
 
 /// Waits until a torrent has a property.
-fn wait(session: &Session, is_so: impl Fn(&TorrentSnapshot) -> bool) -> Arc<TorrentSnapshot> {
+pub(crate) fn wait(
+    session: &Session,
+    is_so: impl Fn(&TorrentSnapshot) -> bool,
+) -> Arc<TorrentSnapshot> {
     let began = Instant::now();
     loop {
         let all = session.snapshot();

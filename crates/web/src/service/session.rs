@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashlane_api::{
-    Command, GroupChange, Groups, Limit, NewTorrent, Refusal, SessionPatch, Source, Status,
+    Command, GroupChange, Groups, Limit, NewTorrent, Refusal, Rules, SessionPatch, Source, Status,
 };
 use hashlane_client::{Added, Rights, Snapshot, TorrentKey};
 use hashlane_session::Session;
@@ -16,6 +16,9 @@ use super::{Found, Service, Statistics};
 /// Reads the configuration again, as [`Service::reload`] does.
 pub type Reload = Box<dyn Fn() -> Result<Vec<String>, Refusal> + Send + Sync>;
 
+/// Reads the configuration, as [`Service::rules`] does for a dry run.
+pub type TryRules = Box<dyn Fn() -> Result<Rules, Refusal> + Send + Sync>;
+
 /// The torrents of a session.
 pub struct SessionService {
     /// The session.
@@ -24,6 +27,8 @@ pub struct SessionService {
     pub rights: Option<Rights>,
     /// Reads the configuration of the program again; `None` if it has none.
     pub reload: Option<Reload>,
+    /// Returns what the rules in the configuration would set; `None` if the program has none.
+    pub try_rules: Option<TryRules>,
 }
 
 impl fmt::Debug for SessionService {
@@ -74,6 +79,14 @@ impl Service for SessionService {
     fn reload(&self) -> Result<Vec<String>, Refusal> {
         match &self.reload {
             Some(reload) => reload(),
+            None => Err(super::no_configuration()),
+        }
+    }
+
+    fn rules(&self, dry_run: bool) -> Result<Rules, Refusal> {
+        match &self.try_rules {
+            _ if !dry_run => Ok(self.session.rules(None)),
+            Some(try_rules) => try_rules(),
             None => Err(super::no_configuration()),
         }
     }

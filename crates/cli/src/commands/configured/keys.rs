@@ -91,6 +91,9 @@ pub(super) const PROXY: &str = "proxy";
 /// The names of the tables whose keys are no options. The daemon reads them.
 pub(crate) const DAEMON_TABLES: [&str; 4] = ["categories", "labels", "hooks", "schedule"];
 
+/// The list of tables that the daemon reads besides them, as [`Config::load`] names it.
+const DAEMON_LIST: &str = "[rules]";
+
 /// Commands whose table has only options of shared tables, because the others describe one result.
 const ONLY_SHARED: [&str; 1] = ["magnet"];
 
@@ -124,6 +127,7 @@ fn why_not(name: &str) -> Option<String> {
 pub(super) fn all_tables(all: &[Configurable]) -> Vec<&'static str> {
     let mut tables = tables(all);
     tables.extend(DAEMON_TABLES);
+    tables.push(DAEMON_LIST);
     tables
 }
 

@@ -34,6 +34,11 @@ pub(super) enum Request {
     Status,
     /// A change of the limits of all torrents together, and the limits.
     Limits(SessionPatch),
+    /// What rules set for torrents, for all if none is named, or what those in the configuration would set.
+    Rules {
+        torrents: Vec<String>,
+        is_dry_run: bool,
+    },
     /// Another reading of the configuration.
     Reload,
 }
@@ -85,6 +90,8 @@ pub(super) enum Action {
     /// The goal is that of torrents without another one. A limit that is set here, or by another program, wins over the options and the configuration, and lasts across
     /// restarts. The file of the configuration does not change.
     Limits(LimitsArgs),
+    /// Show what the rules of the configuration set for torrents, and which rule sets it
+    Rules(RulesArgs),
     /// Read the configuration again
     ///
     /// An invalid configuration changes nothing. Options that need a restart are named.
@@ -498,6 +505,17 @@ impl RateArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct RulesArgs {
+    /// Info-hashes, their first digits, or exact names [default: all torrents]
+    #[arg(value_name = "TORRENT")]
+    torrents: Vec<String>,
+
+    /// Show what the rules in the configuration would set after a reload; nothing changes
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct QueueArgs {
     /// New place: `top`, `up`, `down`, `bottom`, or a position from 0
     #[arg(value_name = "PLACE")]
@@ -561,6 +579,10 @@ impl Action {
         Ok(match self {
             Self::Add(_) | Self::Status => Request::Status,
             Self::Reload => Request::Reload,
+            Self::Rules(args) => Request::Rules {
+                torrents: args.torrents,
+                is_dry_run: args.dry_run,
+            },
             Self::Limits(args) => Request::Limits(args.patch()),
             Self::List(named) => Request::List(named.torrents),
             Self::Files(One { torrent }) => Request::Files(torrent),

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use hashlane_api::{Category, Goal, Limit, LimitValue, Named, Reloaded, Status, Target};
+use hashlane_api::{
+    Category, Goal, Limit, LimitValue, Named, Reloaded, RuleEffect, Status, Target, TorrentRules,
+};
 
 use crate::output::text::{Grouped, count};
 use hashlane_api::Size;
@@ -86,6 +88,38 @@ pub(super) fn limit(limit: &Limit) -> String {
     } else {
         line
     }
+}
+
+/// Describes what rules set for a torrent: a line for each setting.
+pub(super) fn rules(torrent: &TorrentRules) -> Vec<String> {
+    let line = |effect: &RuleEffect| {
+        let RuleEffect {
+            rule,
+            setting,
+            value,
+            overridden,
+        } = effect;
+        let number = value.parse();
+        let value = match (&**setting, number) {
+            ("max-down" | "max-up" | "throttle", Ok(bytes)) => format!("{}/s", Size(bytes)),
+            ("seed-time" | "idle-time", Ok(seconds)) => format!("{seconds} s"),
+            _ => value.clone(),
+        };
+        let wins = if *overridden {
+            ", but the torrent has a value of its own"
+        } else {
+            ""
+        };
+        named(
+            &torrent.torrent,
+            &format!("{setting} {value} by rule `{rule}`{wins}"),
+        )
+    };
+    let mut lines: Vec<String> = torrent.effects.iter().map(line).collect();
+    if torrent.reached_goal {
+        lines.push(named(&torrent.torrent, "has reached its goal"));
+    }
+    lines
 }
 
 /// Describes a category.
