@@ -4,9 +4,10 @@ use crate::bech32::Bech32;
 use crate::codex32::Codex32;
 use crate::eip55::Eip55;
 use crate::kind::{Answer, Count, Kind, Likeness, Refusal, Repaired};
+use crate::slip39::Slip39;
 
 /// All kinds.
-pub const KINDS: [&dyn Kind; 3] = [&Bech32, &Codex32, &Eip55];
+pub const KINDS: [&dyn Kind; 4] = [&Bech32, &Codex32, &Eip55, &Slip39];
 
 /// Returns the possible originals of a damaged text, or `None` if the text is of no kind of this crate.
 ///
@@ -92,7 +93,12 @@ fn answer(
         errors: None,
     };
     for level in levels {
-        let (mut hits, count) = kind.originals(text, level)?;
+        let (mut hits, count) = match kind.originals(text, level) {
+            Ok(found) => found,
+            // The searches for fewer errors are complete.
+            Err(_) if errors.is_none() && answer.count.candidates > 0.0 => break,
+            Err(refusal) => return Err(refusal),
+        };
         let n_found = hits.len();
         hits.retain(accepts);
         hits.sort_by_key(|hit| hit.edits);

@@ -8,7 +8,8 @@
 //! | `answer` | recognizes a text, and asks the kinds that it can be of |
 //! | `bech32` | Bech32 and Bech32m with any prefix: solved |
 //! | `codex32` | codex32: solved |
-//! | `linear` | the solver of codex32 |
+//! | `slip39` | shares of SLIP-39: solved |
+//! | `linear` | the solver of codex32 and SLIP-39 |
 //! | `eip55` | addresses of Ethereum: searched for |
 //! | `places` | damaged texts of the kinds that are searched for, and their edits |
 //! | `keccak` | Keccak-256 in lanes |
@@ -27,9 +28,11 @@ mod keccak;
 mod kind;
 mod linear;
 mod places;
+mod slip39;
 
 pub use answer::{KINDS, estimate, recover};
 pub use bech32::{
     RepairError, is_like_witness_address, is_witness_address, repair, starts_like_witness_address,
 };
-pub use kind::{Answer, Count, Kind, Likeness, Refusal, Repaired};
+pub use kind::{Answer, Count, Kind, Likeness, Refusal, Repaired, with_article};
+pub use slip39::is_words;

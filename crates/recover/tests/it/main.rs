@@ -3,5 +3,8 @@
 
 mod codex32;
 mod eip55;
+mod judge;
+mod not_run;
 mod prefixes;
 mod repair;
+mod slip39;

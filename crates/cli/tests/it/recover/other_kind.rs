@@ -154,6 +154,65 @@ fn a_secret_of_codex32() {
     }
 }
 
+/// A share of SLIP-39 from the standard input: intact, with wrong, unknown and misspelled words, and with two wrong ones.
+#[test]
+fn a_share_of_slip39() {
+    let whole = "duckling enlarge academic academic agency result length solution fridge kidney coal piece deal husband erode duke ajar critical decision keyboard";
+    let what = "SLIP-39 share, group 1 of 1, member 1, threshold 1";
+    for (damaged, remark, changed) in [
+        (whole.to_uppercase(), ", intact", ""),
+        (
+            whole.replace("keyboard", "kidney"),
+            ", 1 edit",
+            "changed words: 20\n",
+        ),
+        (
+            whole.replace("result length solution", "? ? ?"),
+            "",
+            "changed words: 6, 7, 8\n",
+        ),
+        (
+            whole.replace("fridge", "frigde").replace("coal", "zero"),
+            ", 2 edits",
+            "changed words: 9, 11\n",
+        ),
+    ] {
+        let ended = recover_of(hashlane().args(["recover", "-"]), &damaged);
+        let line = format!("{whole}  ({what}{remark})\n");
+        assert_eq!(
+            (ended.code, ended.stdout),
+            (Some(0), line),
+            "{}",
+            ended.stderr
+        );
+        assert!(ended.stderr.contains(changed), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("history"), "{}", ended.stderr);
+    }
+    let ended = recover(&["--json", &whole.replace("husband erode", "erode husband")]);
+    let line: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(
+        (&line["hits"][0]["text"], &line["hits"][0]["edits"]),
+        (&whole.into(), &1.into()),
+        "{line}"
+    );
+    assert!(ended.stderr.contains("history"), "{}", ended.stderr);
+    let ended = recover(&["--estimate", "--errors", "2", &whole.replace("coal", "?")]);
+    assert!(
+        ended.stdout.contains("SLIP-39 share, at most 2 errors"),
+        "{}",
+        ended.stdout
+    );
+    let four = whole.replace("coal piece deal husband", "? ? ? ?");
+    let ended = recover_of(hashlane().args(["recover", "-"]), &four);
+    assert_eq!(ended.code, Some(2));
+    // Secret words are in no message.
+    assert!(
+        ended.stderr.contains("at most 3") && !ended.stderr.contains("duckling"),
+        "{}",
+        ended.stderr
+    );
+}
+
 /// Known addresses decide between many hits.
 #[test]
 fn known_addresses_of_ethereum() {
