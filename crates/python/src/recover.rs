@@ -173,6 +173,14 @@ fn refused(error: &SearchError) -> PyErr {
     }
 }
 
+/// Returns the string in a text: without quotes, spaces and the URL around it. The spaces between words stay.
+fn extracted(text: &str) -> PyResult<zeroize::Zeroizing<String>> {
+    if hashlane_recover::is_words(text) {
+        return Ok(zeroize::Zeroizing::new(text.to_owned()));
+    }
+    extract(text).map_err(|error| refused(&error))
+}
+
 /// Returns the possible originals of a text of a kind that is not Base58Check; `None` for all other texts.
 fn repaired(text: &str, errors: u8, filter: &Filter) -> PyResult<Option<Vec<Repaired>>> {
     let errors = (errors > 0).then_some(errors);
@@ -560,7 +568,7 @@ pub(crate) fn recover(
     let threads = threads_or_all(threads)?;
     let until = facts.until()?;
     let shard = facts.shard()?;
-    let text = extract(text).map_err(|error| refused(&error))?;
+    let text = extracted(text)?;
     let filter = facts.filter()?;
     let search = Search {
         source: Mutex::new(Source::Busy),
@@ -617,7 +625,7 @@ pub(crate) fn estimate<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let kinds = request.kinds()?;
     let threads = threads_or_all(threads)?;
-    let text = extract(text).map_err(|error| refused(&error))?;
+    let text = extracted(text)?;
     let dict = PyDict::new(py);
     let backend = py.detach(|| backend(threads))?;
     dict.set_item("threads", backend.n_workers().get())?;

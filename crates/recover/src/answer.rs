@@ -1,12 +1,27 @@
 //! Recognizes a text, and asks each kind that it can be of.
 
+use crate::algorand::Algorand;
 use crate::bech32::Bech32;
 use crate::codex32::Codex32;
 use crate::eip55::Eip55;
+use crate::filecoin::Filecoin;
 use crate::kind::{Answer, Count, Kind, Likeness, Refusal, Repaired};
+use crate::monero::Monero;
+use crate::search::Searched;
+use crate::slip39::Slip39;
+use crate::stellar::Stellar;
 
 /// All kinds.
-pub const KINDS: [&dyn Kind; 3] = [&Bech32, &Codex32, &Eip55];
+pub const KINDS: [&dyn Kind; 8] = [
+    &Bech32,
+    &Codex32,
+    &Eip55,
+    &Slip39,
+    &Searched(Monero),
+    &Searched(Stellar),
+    &Searched(Algorand),
+    &Searched(Filecoin),
+];
 
 /// Returns the possible originals of a damaged text, or `None` if the text is of no kind of this crate.
 ///
@@ -21,18 +36,24 @@ pub fn recover(
     accepts: &dyn Fn(&Repaired) -> bool,
     is_last: bool,
 ) -> Option<Result<Answer, Refusal>> {
-    let mut first = None;
+    let mut best: Option<Result<Answer, Refusal>> = None;
+    let n_edits = |answer: &Answer| answer.hits.first().map(|hit| hit.edits);
     for (kind, likeness) in recognized(text, is_last) {
         let (what, is_certain) = name(likeness);
-        let answer = answer(kind, &what, text, errors, accepts);
-        if answer.as_ref().is_ok_and(|answer| !answer.hits.is_empty()) {
-            return Some(answer);
+        let before = best.as_ref().and_then(|best| n_edits(best.as_ref().ok()?));
+        if before == Some(0) || before.is_some() && !is_certain {
+            break;
         }
-        if is_certain && first.is_none() {
-            first = Some(answer.map_err(|refusal| refusal.of(&what)));
+        let fewer = before.map(|before| before - 1);
+        let answer = answer(kind, &what, text, (errors, fewer), accepts);
+        let edits = answer.as_ref().ok().and_then(n_edits);
+        // A text that can be of several kinds is of the one that needs the fewest edits.
+        let is_better = edits.is_some_and(|edits| before.is_none_or(|before| edits < before));
+        if is_better || best.is_none() && is_certain {
+            best = Some(answer.map_err(|refusal| refusal.of(&what)));
         }
     }
-    first
+    best
 }
 
 /// Returns the name and the size of the search that [`recover`] makes for a text with at most this many errors, or `None` if the
@@ -73,10 +94,11 @@ fn answer(
     kind: &dyn Kind,
     what: &str,
     text: &str,
-    errors: Option<u8>,
+    (errors, at_most): (Option<u8>, Option<u32>),
     accepts: &dyn Fn(&Repaired) -> bool,
 ) -> Result<Answer, Refusal> {
-    let most = kind.max_errors();
+    let at_most = at_most.and_then(|at_most| u8::try_from(at_most).ok());
+    let most = kind.max_errors().min(at_most.unwrap_or(u8::MAX));
     let levels = match errors {
         // An intact text is recognized before any error is assumed.
         Some(errors) if errors > 0 => vec![0, errors.min(most)],
@@ -92,7 +114,12 @@ fn answer(
         errors: None,
     };
     for level in levels {
-        let (mut hits, count) = kind.originals(text, level)?;
+        let (mut hits, count) = match kind.originals(text, level) {
+            Ok(found) => found,
+            // The searches for fewer errors are complete.
+            Err(_) if errors.is_none() && answer.count.candidates > 0.0 => break,
+            Err(refusal) => return Err(refusal),
+        };
         let n_found = hits.len();
         hits.retain(accepts);
         hits.sort_by_key(|hit| hit.edits);

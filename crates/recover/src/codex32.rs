@@ -10,11 +10,14 @@ use crate::places::{Place, read};
 
 const START: &str = "ms1";
 
+/// Number of unknown characters that both codes correct, and twice the number of wrong ones.
+const CORRECTABLE: usize = 8;
+
 /// Threshold, identifier and index of a share.
 const HEADER_LEN: usize = 6;
 
 /// The code of texts of up to 93 characters.
-const SHORT: Code = Code {
+const SHORT: Code<5> = Code {
     generator: [
         0x0001_9dc5_00ce_73fd_e210,
         0x0001_bfae_00de_f77f_e529,
@@ -25,11 +28,10 @@ const SHORT: Code = Code {
     checksum_len: 13,
     start: 0x0231_81b3,
     valid: 0x0001_0ce0_795c_2fd1_e62a,
-    correctable: 8,
 };
 
 /// The code of texts of 125 to 127 characters.
-const LONG: Code = Code {
+const LONG: Code<5> = Code {
     generator: [
         0x03d5_9d27_3535_ea62_d897,
         0x07a9_becb_6361_c6c5_1507,
@@ -46,7 +48,7 @@ const LONG: Code = Code {
 pub(crate) struct Codex32;
 
 /// Returns the code of a text with this many characters after the start.
-fn code(len: usize) -> Option<Code> {
+fn code(len: usize) -> Option<Code<5>> {
     match len + START.len() {
         48..=93 => Some(SHORT),
         125..=127 => Some(LONG),
@@ -82,10 +84,13 @@ impl Codex32 {
         };
         let values = places
             .iter()
-            .map(|place| place.values.trailing_zeros() as u8);
-        let values: Zeroizing<Vec<u8>> = Zeroizing::new(values.collect());
+            .map(|place| place.values.trailing_zeros() as u16);
+        let values: Zeroizing<Vec<u16>> = Zeroizing::new(values.collect());
         let unknown: Vec<usize> = (0..places.len()).filter(|i| places[*i].is_open()).collect();
-        for original in code.solve(&values, &unknown, max_wrong).unwrap_or_default() {
+        let max_wrong = max_wrong.min(CORRECTABLE.saturating_sub(unknown.len()) / 2);
+        let solver = code.solver(places.len());
+        let originals = solver.solve(&values, &unknown, max_wrong);
+        for original in originals.unwrap_or_default() {
             let allowed = places.iter().zip(&*original).enumerate();
             let wrong = allowed
                 .clone()
@@ -131,7 +136,7 @@ impl Codex32 {
 }
 
 /// Returns the name of a text if it obeys the rules of BIP 93.
-fn name(text: &str, code: Code) -> Option<String> {
+fn name(text: &str, code: Code<5>) -> Option<String> {
     let (header, rest) = text[START.len()..].split_at_checked(HEADER_LEN)?;
     let (threshold, index) = (&header[..1], &header[5..]);
     let n_left = (rest.len() - code.checksum_len) * 5 % 8;
@@ -149,7 +154,7 @@ impl Kind for Codex32 {
     fn recognize(&self, text: &str, _: bool) -> Option<Likeness> {
         let (places, n_wrong) = places(text)?;
         let n_foreign = places.iter().filter(|place| place.is_wrong).count();
-        let is_certain = n_wrong == 0 && n_foreign <= SHORT.correctable;
+        let is_certain = n_wrong == 0 && n_foreign <= CORRECTABLE;
         Some(if is_certain {
             Likeness::Certain("codex32 text".into())
         } else {
@@ -161,10 +166,7 @@ impl Kind for Codex32 {
         let (places, n_wrong) =
             places(text).ok_or_else(|| Refusal("not a text of codex32".into()))?;
         let n_unknown = places.iter().filter(|place| place.is_open()).count();
-        let most = SHORT
-            .correctable
-            .saturating_sub(n_unknown + 2 * n_wrong as usize)
-            / 2;
+        let most = CORRECTABLE.saturating_sub(n_unknown + 2 * n_wrong as usize) / 2;
         let candidates = (0..most).fold(1.0, |sum, i| {
             sum * places.len() as f64 * 31.0 / (i + 1) as f64
         });
@@ -185,7 +187,10 @@ impl Kind for Codex32 {
             )));
         }
         let mut found = Vec::new();
-        Self::add(&mut found, &places, n_wrong, 4, None);
+        Self::add(&mut found, &places, n_wrong, 0, None);
+        if found.is_empty() {
+            Self::add(&mut found, &places, n_wrong, CORRECTABLE / 2, None);
+        }
         if found.is_empty() && n_unknown <= 1 {
             for position in 0..=places.len() {
                 let mut longer = places.clone();

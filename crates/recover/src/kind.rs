@@ -68,16 +68,21 @@ impl Count {
 #[error("{0}")]
 pub struct Refusal(pub(crate) String);
 
-/// The words of a sentence about a text that was recognized.
 impl Refusal {
+    /// Returns the sentence about a text that was recognized.
     pub(crate) fn of(self, what: &str) -> Self {
-        let article = if what.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) {
-            "an"
-        } else {
-            "a"
-        };
-        Self(format!("this looks like {article} {what}: {self}"))
+        Self(format!("this looks like {}: {self}", with_article(what)))
     }
+}
+
+/// Returns the name of a kind with its article.
+pub fn with_article(what: &str) -> String {
+    let article = if what.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {what}")
 }
 
 /// A possible original of a damaged text.
@@ -90,10 +95,21 @@ pub struct Repaired {
     pub what: String,
     /// `true` for a private key, a seed or a share of one.
     pub is_secret: bool,
-    /// Number of wrong, missing, extra and exchanged characters. Unknown characters do not count.
+    /// Number of wrong, missing, extra and exchanged characters, or words. Unknown ones do not count.
     pub edits: u32,
-    /// The positions in the text of characters that were wrong, missing or unknown, from 0.
+    /// The positions in the text of characters, or words, that were wrong, missing or unknown, from 0.
     pub changed: Vec<usize>,
+}
+
+impl Repaired {
+    /// Returns what is counted and numbered: `word` or `character`.
+    pub fn unit(&self) -> &'static str {
+        if self.text.contains(' ') {
+            "word"
+        } else {
+            "character"
+        }
+    }
 }
 
 /// The result for a recognized text.

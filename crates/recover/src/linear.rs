@@ -1,68 +1,84 @@
-//! Codes over values of 5 bits whose remainder is linear: finds the texts with a correct checksum that differ from a text in few
-//! characters, some of which may be known to be wrong.
+//! Codes whose remainder is linear, over characters of 5 bits or words of 10: finds the texts with a correct checksum that differ
+//! from a text in few characters, some of which may be known to be wrong.
 
 use std::collections::HashMap;
 
 use zeroize::Zeroizing;
 
 /// A change of a character: its position and the difference of its value.
-type Change = (u32, u8);
+type Change = (u32, u16);
 
-/// A code: the remainder after a step is linear in the remainder and the value.
+/// A code over values of this many bits: the remainder after a step is linear in the remainder and the value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Code {
-    pub(crate) generator: [u128; 5],
+pub(crate) struct Code<const BITS: usize> {
+    /// The effect of each bit of the value that leaves the remainder.
+    pub(crate) generator: [u128; BITS],
     /// Number of characters of the checksum.
     pub(crate) checksum_len: usize,
     /// The remainder before the first value.
     pub(crate) start: u128,
     /// The remainder of a valid text.
     pub(crate) valid: u128,
-    /// Number of unknown characters that the code corrects, and twice the number of wrong ones.
-    pub(crate) correctable: usize,
 }
 
-impl Code {
-    fn step(&self, remainder: u128, value: u8) -> u128 {
-        let shift = 5 * (self.checksum_len - 1);
+impl<const BITS: usize> Code<BITS> {
+    /// Returns the remainder after one more value. Linear in both.
+    pub(crate) fn step(&self, remainder: u128, value: u16) -> u128 {
+        let shift = BITS * (self.checksum_len - 1);
         let top = remainder >> shift;
-        let shifted = (remainder & ((1 << shift) - 1)) << 5 ^ u128::from(value);
+        let shifted = (remainder & ((1 << shift) - 1)) << BITS ^ u128::from(value);
         let terms = self.generator.iter().enumerate();
         let terms = terms.filter(|(bit, _)| top >> bit & 1 == 1);
         terms.fold(shifted, |remainder, (_, term)| remainder ^ term)
     }
 
     /// Returns the remainder of a text, which is zero for a valid one.
-    pub(crate) fn remainder(&self, values: &[u8]) -> u128 {
+    pub(crate) fn remainder(&self, values: &[u16]) -> u128 {
         values
             .iter()
             .fold(self.start, |remainder, value| self.step(remainder, *value))
             ^ self.valid
     }
 
-    /// Returns the effect of each bit of each character on the remainder.
-    fn effects(&self, len: usize) -> Vec<[u128; 5]> {
-        let last: [u128; 5] = std::array::from_fn(|bit| 1 << bit);
-        let before = |effects: &[u128; 5]| Some(effects.map(|effect| self.step(effect, 0)));
-        let mut all: Vec<_> = std::iter::successors(Some(last), before)
-            .take(len)
-            .collect();
-        all.reverse();
-        all
+    /// Returns a solver for texts of this many characters.
+    pub(crate) fn solver(self, len: usize) -> Solver<BITS> {
+        let last: [u128; BITS] = std::array::from_fn(|bit| 1 << bit);
+        let before = |effects: &[u128; BITS]| Some(effects.map(|effect| self.step(effect, 0)));
+        let effects = std::iter::successors(Some(last), before);
+        let mut effects: Vec<_> = effects.take(len).collect();
+        effects.reverse();
+        Solver {
+            code: self,
+            effects,
+        }
+    }
+}
+
+/// Finds valid texts of one length.
+#[derive(Debug)]
+pub(crate) struct Solver<const BITS: usize> {
+    code: Code<BITS>,
+    /// The effect of each bit of each character on the remainder.
+    effects: Vec<[u128; BITS]>,
+}
+
+impl<const BITS: usize> Solver<BITS> {
+    /// Returns the number of characters of the texts.
+    pub(crate) fn len(&self) -> usize {
+        self.effects.len()
     }
 
-    /// Returns the valid texts within the distance of the code. The values of unknown characters are ignored. At most `max_wrong`
-    /// others are wrong. Fails if the unknown characters have more than one solution.
+    /// Returns the valid texts in which at most `max_wrong` characters differ, up to 4. The values of unknown characters are
+    /// ignored. Fails if the unknown characters have more than one solution.
     pub(crate) fn solve(
         &self,
-        values: &[u8],
+        values: &[u16],
         unknown: &[usize],
         max_wrong: usize,
-    ) -> Option<Vec<Zeroizing<Vec<u8>>>> {
-        let effects = self.effects(values.len());
+    ) -> Option<Vec<Zeroizing<Vec<u16>>>> {
         // Gauss's algorithm: a row has a leading bit that no later row has, and the bits of unknown characters that make it.
         let mut rows: Vec<(u128, u128)> = Vec::new();
-        let columns = unknown.iter().flat_map(|position| effects[*position]);
+        let columns = unknown.iter().flat_map(|position| self.effects[*position]);
         for (number, column) in columns.enumerate() {
             let (rest, made_of) = reduce(&rows, column);
             if rest == 0 || number == 128 {
@@ -74,31 +90,36 @@ impl Code {
         for position in unknown {
             text[*position] = 0;
         }
-        let rest = self.remainder(&text);
-        let most = self.correctable.saturating_sub(unknown.len()) / 2;
-        let known = (0..values.len()).filter(|position| !unknown.contains(position));
-        let singles = known.flat_map(|position| (1..32).map(move |by| (position as u32, by)));
+        let rest = self.code.remainder(&text);
+        let known = (0..values.len()).filter(|i| max_wrong > 0 && !unknown.contains(i));
+        let singles = known.flat_map(|i| (1..1 << BITS).map(move |by| (i as u32, by)));
         let singles: Vec<(u128, Change)> = singles
-            .map(|change| (reduce(&rows, effect(&effects, change)).0, change))
+            .map(|change| (reduce(&rows, self.effect(change)).0, change))
             .collect();
         let wanted = reduce(&rows, rest).0;
         let mut found = Vec::new();
-        for changes in sums(&singles, wanted, most.min(max_wrong)) {
+        for changes in sums(&singles, wanted, max_wrong) {
             let mut text = text.clone();
             for (position, by) in &changes {
                 text[*position as usize] ^= by;
             }
-            let (left, made_of) = reduce(&rows, self.remainder(&text));
+            let (left, made_of) = reduce(&rows, self.code.remainder(&text));
             if left != 0 {
                 continue;
             }
             for (index, position) in unknown.iter().enumerate() {
-                text[*position] = (made_of >> (5 * index) & 31) as u8;
+                text[*position] = (made_of >> (BITS * index) & ((1 << BITS) - 1)) as u16;
             }
             found.push(text);
         }
         found.dedup();
         Some(found)
+    }
+
+    fn effect(&self, (position, by): Change) -> u128 {
+        let bits = self.effects[position as usize].iter().enumerate();
+        let set = bits.filter(|(bit, _)| by >> bit & 1 == 1);
+        set.fold(0, |sum, (_, effect)| sum ^ effect)
     }
 }
 
@@ -111,12 +132,6 @@ fn reduce(rows: &[(u128, u128)], remainder: u128) -> (u128, u128) {
         }
     }
     left
-}
-
-fn effect(effects: &[[u128; 5]], (position, by): Change) -> u128 {
-    let bits = effects[position as usize].iter().enumerate();
-    let set = bits.filter(|(bit, _)| by >> bit & 1 == 1);
-    set.fold(0, |sum, (_, effect)| sum ^ effect)
 }
 
 /// Returns the sets of at most `most` changes of different characters whose effects sum to `wanted`: up to 4.

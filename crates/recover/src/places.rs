@@ -32,27 +32,43 @@ impl Place {
 /// Reads a text in an alphabet of lower-case characters: in any letter case, with `?` for an unknown character and `[abc]` for one
 /// of several. Returns `None` if a set has no end or no member.
 pub(crate) fn read(text: &str, alphabet: &str) -> Option<Vec<Place>> {
-    let value = |c: char| alphabet.find(c.to_ascii_lowercase());
+    read_as(text, alphabet, false)
+}
+
+/// As [`read`], in an alphabet of any characters. With `has_case`, the case of a letter is known. Without, a letter can be both.
+pub(crate) fn read_as(text: &str, alphabet: &str, has_case: bool) -> Option<Vec<Place>> {
+    let values = |c: char| {
+        let is_same = |other: char| {
+            if has_case {
+                other == c
+            } else {
+                other.eq_ignore_ascii_case(&c)
+            }
+        };
+        let all = alphabet.chars().zip(0..);
+        let same = all.filter(|(other, _)| is_same(*other));
+        same.fold(0_u64, |values, (_, value)| values | 1 << value)
+    };
     let any = Place::any(alphabet.len());
     let mut places = Vec::new();
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
-        places.push(match (c, value(c)) {
+        places.push(match (c, values(c)) {
             ('[', _) => {
                 let (set, after) = rest.as_str().split_once(']')?;
                 rest = after.chars();
-                let values = set.chars().filter_map(value).fold(0, |set, v| set | 1 << v);
+                let values = set.chars().fold(0, |set, c| set | values(c));
                 (values != 0).then_some(Place { values, ..any })?
             }
             ('?', _) => any,
-            (_, Some(value)) => Place {
-                values: 1 << value,
-                is_upper: c.is_ascii_alphabetic().then(|| c.is_ascii_uppercase()),
-                is_wrong: false,
-            },
-            (_, None) => Place {
+            (_, 0) => Place {
                 is_wrong: true,
                 ..any
+            },
+            (_, values) => Place {
+                values,
+                is_upper: c.is_ascii_alphabetic().then(|| c.is_ascii_uppercase()),
+                is_wrong: false,
             },
         });
     }
@@ -74,19 +90,17 @@ pub(crate) fn edited(
     let mut fewest: HashMap<Vec<Place>, usize> = HashMap::new();
     let mut last = vec![places];
     for n in 0..=left {
-        last.retain(|places| {
-            let is_near = places.len().abs_diff(len) <= left - n;
-            is_near && !fewest.contains_key(places)
-        });
+        last.retain(|places| !fewest.contains_key(places));
         last.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then_with(|| key(a).cmp(key(b))));
         last.dedup();
-        fewest.extend(last.iter().map(|places| (places.clone(), n_wrong + n)));
+        let mut next = Vec::new();
         if n < left {
-            last = last
-                .iter()
-                .flat_map(|places| once(places, n_values))
-                .collect();
+            let edited = last.iter().flat_map(|places| once(places, n_values));
+            // The edits that are left can reach the length.
+            next.extend(edited.filter(|places| places.len().abs_diff(len) < left - n));
         }
+        fewest.extend(last.into_iter().map(|places| (places, n_wrong + n)));
+        last = next;
     }
     fewest.retain(|places, _| places.len() == len);
     let mut all: Vec<_> = fewest.into_iter().map(|(p, n)| (p, n as u32)).collect();

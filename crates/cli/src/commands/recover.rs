@@ -64,6 +64,7 @@ Formats without a checksum cannot be recovered.
 Bech32 texts (bc1..., npub1..., age1..., addr1..., lnbc..., any prefix) need no
 search: the checksum alone repairs two wrong characters, or up to four that are
 written as `?`; that of codex32 (ms1...) repairs four, or eight unknown ones.
+Of the words of SLIP-39, one wrong or three unknown ones are determined.
 An address of Ethereum has a checksum only if its letters are in both cases; one
 or two wrong, missing, extra or exchanged digits are found.
 
@@ -275,7 +276,11 @@ impl Run {
 
     /// Recovers one string. Prints errors instead of returning them, so that the next string follows.
     fn report(&mut self, env: &mut Env, text: &str, is_from_stdin: bool) -> anyhow::Result<Exit> {
-        let text = extract(text).map_err(anyhow::Error::from);
+        let text = if hashlane_recover::is_words(text) {
+            Ok(zeroize::Zeroizing::new(text.to_owned()))
+        } else {
+            extract(text).map_err(anyhow::Error::from)
+        };
         let result = text.and_then(|text| self.recover(env, &text, is_from_stdin));
         match result {
             Err(error) if !crate::is_broken_pipe(&error) => {

@@ -1,7 +1,12 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used)]
 
+mod base32;
 mod codex32;
 mod eip55;
+mod judge;
+mod monero;
+mod not_run;
 mod prefixes;
 mod repair;
+mod slip39;

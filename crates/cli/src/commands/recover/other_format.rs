@@ -10,8 +10,6 @@ use zeroize::Zeroizing;
 pub(super) enum OtherFormat {
     /// A text that starts like a witness address (BIP 173, BIP 350).
     Witness,
-    /// A format with a checksum that is not searched for, and the reason.
-    Unsupported(&'static str, &'static str),
     /// A format without a checksum.
     Unchecked(&'static str),
     /// A mini private key of Casascius, whose check has 8 bits.
@@ -48,15 +46,6 @@ fn extended_key(text: &str) -> Option<&'static str> {
     let mut known = EXTENDED.into_iter();
     let (_, kind) = known.find(|(start, _)| lower.starts_with(start))?;
     EXTENDED_LEN.contains(&text.len()).then_some(kind)
-}
-
-/// Returns `true` for a text with the start and the length of a Monero address: standard, subaddress, or integrated.
-fn is_like_monero(text: &str) -> bool {
-    let is_of_address = |c: char| c.is_ascii_alphanumeric() || c == '?';
-    let is_usual = (93..=97).contains(&text.len()) || (104..=108).contains(&text.len());
-    text.starts_with(['4', '8', '5', '7', '9', 'A', 'B', 'a', 'b'])
-        && is_usual
-        && text.chars().all(is_of_address)
 }
 
 /// Returns `true` for a text with the start and the length of a mini private key.
@@ -117,12 +106,6 @@ impl OtherFormat {
         if lower.starts_with("qm") && text.len() == 46 {
             return Some(Self::Unchecked("an IPFS content identifier (CIDv0)"));
         }
-        if is_like_monero(text) {
-            return Some(Self::Unsupported(
-                "a Monero address",
-                "the search for its blocks of Base58, each with a length of its own, does not exist yet",
-            ));
-        }
         let hex = lower.strip_prefix("0x")?;
         let is_hex = |c: char| c.is_ascii_hexdigit() || c == '?';
         hex.chars()
@@ -157,9 +140,6 @@ impl OtherFormat {
     pub(super) fn refusal(&self) -> Error {
         match self {
             Self::Witness => anyhow!("no witness address starts like this string"),
-            Self::Unsupported(what, reason) => {
-                anyhow!("this looks like {what}, which is not searched for: {reason}")
-            }
             Self::Unchecked(what) => anyhow!(
                 "this looks like {what}, which cannot be recovered: there is no checksum to check against"
             ),

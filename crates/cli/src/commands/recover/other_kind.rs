@@ -1,7 +1,7 @@
-//! Recovers texts of the kinds that are not Base58Check: Bech32 with any prefix, addresses of Ethereum.
+//! Recovers texts of the kinds that are not Base58Check.
 
 use hashlane_base58::Filter;
-use hashlane_recover::{Answer, Repaired};
+use hashlane_recover::{Answer, Repaired, with_article};
 
 use crate::options::Output;
 use crate::output::text::count;
@@ -103,7 +103,8 @@ fn print(env: &mut Env, answer: &Answer, is_quiet: bool) -> anyhow::Result<()> {
             .map(|position| (position + 1).to_string());
         let changed: Vec<String> = changed.collect();
         if !changed.is_empty() {
-            writeln!(env.stderr, "  changed characters: {}", changed.join(", "))?;
+            let unit = hit.unit();
+            writeln!(env.stderr, "  changed {unit}s: {}", changed.join(", "))?;
         }
     }
     if answer.n_rejected > 0 && (!is_quiet || answer.hits.is_empty()) {
@@ -123,7 +124,8 @@ fn print(env: &mut Env, answer: &Answer, is_quiet: bool) -> anyhow::Result<()> {
         (0, _) if answer.n_rejected > 0 => {}
         (0, Some(errors)) => {
             let errors = count(errors.into(), "error");
-            env.error(&format!("this looks like an {what}, and none fits within {errors}; write `?` for doubtful characters"));
+            let what = with_article(what);
+            env.error(&format!("this looks like {what}, and none fits within {errors}; write `?` for doubtful parts"));
         }
         (0, None) => env.error(&format!("no {what} fits: too many characters are wrong; write `?` for up to four doubtful characters")),
         (1, _) if answer.is_intact || is_quiet => {}

@@ -154,6 +154,120 @@ fn a_secret_of_codex32() {
     }
 }
 
+/// A share of SLIP-39 from the standard input: intact, with wrong, unknown and misspelled words, and with two wrong ones.
+#[test]
+fn a_share_of_slip39() {
+    let whole = "duckling enlarge academic academic agency result length solution fridge kidney coal piece deal husband erode duke ajar critical decision keyboard";
+    let what = "SLIP-39 share, group 1 of 1, member 1, threshold 1";
+    for (damaged, remark, changed) in [
+        (whole.to_uppercase(), ", intact", ""),
+        (
+            whole.replace("keyboard", "kidney"),
+            ", 1 edit",
+            "changed words: 20\n",
+        ),
+        (
+            whole.replace("result length solution", "? ? ?"),
+            "",
+            "changed words: 6, 7, 8\n",
+        ),
+        (
+            whole.replace("fridge", "frigde").replace("coal", "zero"),
+            ", 2 edits",
+            "changed words: 9, 11\n",
+        ),
+    ] {
+        let ended = recover_of(hashlane().args(["recover", "-"]), &damaged);
+        let line = format!("{whole}  ({what}{remark})\n");
+        assert_eq!(
+            (ended.code, ended.stdout),
+            (Some(0), line),
+            "{}",
+            ended.stderr
+        );
+        assert!(ended.stderr.contains(changed), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("history"), "{}", ended.stderr);
+    }
+    let ended = recover(&["--json", &whole.replace("husband erode", "erode husband")]);
+    let line: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(
+        (&line["hits"][0]["text"], &line["hits"][0]["edits"]),
+        (&whole.into(), &1.into()),
+        "{line}"
+    );
+    assert!(ended.stderr.contains("history"), "{}", ended.stderr);
+    let ended = recover(&["--estimate", "--errors", "2", &whole.replace("coal", "?")]);
+    assert!(
+        ended.stdout.contains("SLIP-39 share, at most 2 errors"),
+        "{}",
+        ended.stdout
+    );
+    let four = whole.replace("coal piece deal husband", "? ? ? ?");
+    let ended = recover_of(hashlane().args(["recover", "-"]), &four);
+    assert_eq!(ended.code, Some(2));
+    // Secret words are in no message.
+    assert!(
+        ended.stderr.contains("at most 3") && !ended.stderr.contains("duckling"),
+        "{}",
+        ended.stderr
+    );
+}
+
+/// Kinds that are searched for: one wrong character, one missing and one unknown.
+#[test]
+fn keys_and_addresses_that_are_searched_for() {
+    for (text, what, place) in [
+        (
+            "4AdUndXHHZ6cfufTMvppY6JwXNouMBzSkbLYfpAV5Usx3skxNgYeYTRj5UzqtReoS44qo9mtmXCqY45DJ852K5Jv2684Rge",
+            "Monero address",
+            7,
+        ),
+        (
+            "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ",
+            "Stellar account",
+            20,
+        ),
+        (
+            "7ZUECA7HFLZTXENRV24SHLU4AVPUTMTTDUFUBNBD64C73F3UHRTHAIOF6Q",
+            "Algorand address",
+            20,
+        ),
+        (
+            "f17uoq6tp427uzv7fztkbsnn64iwotfrristwpryy",
+            "Filecoin address of a key (secp256k1)",
+            20,
+        ),
+    ] {
+        let (before, after) = (&text[..place], &text[place + 1..]);
+        let wrong = if text.starts_with('f') { 'q' } else { 'Q' };
+        for (damaged, remark) in [
+            (text.to_owned(), ", intact"),
+            (format!("{before}{wrong}{after}"), ", 1 edit"),
+            (format!("{before}{after}"), ", 1 edit"),
+            (format!("{before}?{after}"), ""),
+        ] {
+            let ended = recover(&[&damaged]);
+            let line = format!("{text}  ({what}{remark})\n");
+            assert!(
+                ended.stdout.contains(&line),
+                "{damaged}: {} {}",
+                ended.stdout,
+                ended.stderr
+            );
+        }
+    }
+    let lost = "4aduundxhhz6cfuftmvppy6jwxnoumbzskblyfpav5usx3skxngyeytrj5uzqtreos44qo9mtmxcqy45dj852k5jv2684rge";
+    let ended = recover(&[lost]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+    assert!(
+        ended
+            .stderr
+            .contains("this looks like a Monero address: too much is unknown"),
+        "{}",
+        ended.stderr
+    );
+}
+
 /// Known addresses decide between many hits.
 #[test]
 fn known_addresses_of_ethereum() {
@@ -203,10 +317,6 @@ fn addresses_of_tezos() {
 #[test]
 fn unsupported_kinds_are_named() {
     for (text, part) in [
-        (
-            "4AdUndXHHZ6cfufTMvppY6JwXNouMBzSkbLYfpAV5Usx3skxNgYeYTRj5UzqtReoS44qo9mtmXCqY45DJ852K5Jv2684Rge",
-            "a Monero address",
-        ),
         (
             "lno1pqps7sjqpgtyzm3qv4uxzmtsd3jjqer9wd3hy6tsw35k7msjzfpy7nz5yqcnygrfdej82um5wf5k2uckyypwa3eyt44h6txtxquqh7lz5djge4afgfjn7k4rgrkuag0jsd5xvxg",
             "BOLT 12",
