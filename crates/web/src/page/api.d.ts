@@ -647,6 +647,26 @@ export interface Results {
   results: Result[];
 }
 
+/** Something that a rule sets for a torrent. */
+export interface RuleEffect {
+  /** Whether a person chose another value for the torrent, which wins. */
+  overridden: boolean;
+  /** The name of the rule: the first one that sets it. */
+  rule: string;
+  /** The key of the configuration: `seed-ratio`, `seed-time`, `idle-time`, `max-down`, `max-up`, `throttle`, `keep-seeders`, `category` or `label`. */
+  setting: string;
+  /** The value: times in seconds, rates in bytes per second; `never` for no limit. */
+  value: string;
+}
+
+/** The rules of a daemon, and what they set. */
+export interface Rules {
+  /** The names of the rules, in their order. */
+  rules: string[];
+  /** The torrents for which a rule sets something, in the order of the queue. */
+  torrents: TorrentRules[];
+}
+
 /** What the program that asks may do, and how it can log in. */
 export interface Session {
   /** Whether requests may change something. */
@@ -963,6 +983,24 @@ export interface TorrentDetail {
 
 /** An info-hash of version 1 or 2, or the number of the torrent. */
 export type TorrentId = string;
+
+/** What rules set for a torrent. */
+export interface TorrentRules {
+  /** What is set, and by which rule. */
+  effects: RuleEffect[];
+  /** The info-hash of version 1, or of version 2 if there is no other. Null while it is unknown. */
+  info_hash: string | null;
+  /** The info-hash of version 1 in 40 hexadecimal digits. Null without version 1, and while it is unknown. */
+  info_hash_v1: string | null;
+  /** The info-hash of version 2 in 64 hexadecimal digits. Null without version 2, and while it is unknown. */
+  info_hash_v2: string | null;
+  /** Position on the command line, from 0; torrents that are added later follow. A daemon counts from 1. No other torrent gets the number. */
+  number: number;
+  /** Whether the torrent runs and has reached its goal, so that the daemon pauses it, or limits its uploads (`throttle`). */
+  reached_goal: boolean;
+  /** The name that is shown. */
+  title: string;
+}
 
 /** The state of all torrents of a client. */
 export interface Torrents {
