@@ -244,6 +244,8 @@ for line in sys.stdin:
     assert_eq!(answers.next().unwrap().unwrap(), "changed");
     drop(writer.stdin.take());
     assert!(writer.wait().unwrap().success());
+    // If the page was written to the disk meanwhile, the last change has given the file a time that is too recent to be recorded.
+    trusted.set_time(A, 0);
     // Once the file is closed, it is trusted after the next verification.
     let (numbers, _) = trusted.seed(&torrent, TRUST);
     assert_eq!(numbers, [pieces, pieces, 1]);
