@@ -11,6 +11,8 @@ use crate::not_run::{self, START};
 pub(crate) const JUNIT: &str = "target/nextest/default/junit.xml";
 /// What follows the number of tests that run again. What was not run before this line was run after it.
 pub(crate) const LACKED: &str = "tests lacked something";
+/// The reason of a report that no installation changes.
+const OF_CPU: &str = ", because this CPU lacks ";
 /// Where the results of the run in a bare environment are kept.
 pub(crate) const JUNIT_BARE: &str = "target/nextest/default/bare.xml";
 const N_SLOWEST: usize = 10;
@@ -47,6 +49,31 @@ impl Report {
                 self.not_run.insert(line[at..].trim_end().to_owned());
             }
         }
+    }
+
+    /// Returns the test program and the name of each test that could not do all of its work because it lacked something that can be
+    /// installed, from the results of cargo-nextest. Adds what the others lacked.
+    pub(crate) fn lacking_tests(&mut self, file: &Path) -> Result<Vec<(String, String)>> {
+        let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
+        let document =
+            roxmltree::Document::parse(&text).with_context(|| file.display().to_string())?;
+        let mut tests = Vec::new();
+        for case in document
+            .descendants()
+            .filter(|node| node.has_tag_name("testcase"))
+        {
+            let mut own = Self::default();
+            for output in case.children().filter_map(|node| node.text()) {
+                own.add_output(output);
+            }
+            if own.not_run.iter().all(|line| line.contains(OF_CPU)) {
+                self.not_run.append(&mut own.not_run);
+            } else {
+                let attribute = |name| case.attribute(name).unwrap_or_default().to_owned();
+                tests.push((attribute("classname"), attribute("name")));
+            }
+        }
+        Ok(tests)
     }
 
     /// Adds the results of cargo-nextest: the time of each test, what failed, and what was not run unless it was `run_later`.
@@ -136,24 +163,6 @@ impl Failure {
     }
 }
 
-/// Returns the test program and the name of each test that could not do all of its work, from the results of cargo-nextest.
-pub(crate) fn not_run_tests(file: &Path) -> Result<Vec<(String, String)>> {
-    let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
-    let document = roxmltree::Document::parse(&text).with_context(|| file.display().to_string())?;
-    let cases = document
-        .descendants()
-        .filter(|node| node.has_tag_name("testcase"));
-    let reports = |case: &roxmltree::Node<'_, '_>| {
-        let mut outputs = case.children().filter_map(|node| node.text());
-        outputs.any(|output| output.contains(START))
-    };
-    let name = |case: roxmltree::Node<'_, '_>| {
-        let attribute = |name| case.attribute(name).unwrap_or_default().to_owned();
-        (attribute("classname"), attribute("name"))
-    };
-    Ok(cases.filter(reports).map(name).collect())
-}
-
 /// Returns `true` if a line has all parts of a report.
 fn is_complete(line: &str) -> bool {
     let parts = line.strip_prefix(START).and_then(|text| {
@@ -184,21 +193,24 @@ mod tests {
         let text = r#"<testsuites><testsuite name="a">
             <testcase name="one" classname="a" time="0.5"><system-out>fine</system-out></testcase>
             <testcase name="less" classname="a::it" time="0.1"><system-err>NOT RUN: a, because b; c</system-err></testcase>
+            <testcase name="lanes" classname="a" time="0.1"><system-err>NOT RUN: x, because this CPU lacks it; y</system-err></testcase>
             <testcase name="two" classname="a" time="1.5">
               <failure type="test failure">at line 3</failure><system-out>began</system-out>
             </testcase></testsuite></testsuites>"#;
         std::fs::write(&file, text).unwrap();
         let mut report = Report::default();
         report.add_junit(&file, false).unwrap();
-        assert_eq!(report.not_run.len(), 1);
+        assert_eq!(report.not_run.len(), 2);
         let mut later = Report::default();
         later.add_junit(&file, true).unwrap();
         later.add_output(&format!("{START}a, because b; c\n== 1 {LACKED}\n"));
         assert!(later.not_run.is_empty());
-        let left = not_run_tests(&file).unwrap();
+        let left = later.lacking_tests(&file).unwrap();
         std::fs::remove_file(&file).unwrap();
+        // Only another machine runs it.
+        assert_eq!(later.not_run.len(), 1);
         assert_eq!(left, [("a::it".to_owned(), "less".to_owned())]);
-        assert_eq!(report.seconds.len(), 3);
+        assert_eq!(report.seconds.len(), 4);
         let [Failure { name, output }] = &report.failed_tests[..] else {
             panic!("{} failures", report.failed_tests.len());
         };

@@ -9,7 +9,7 @@ use clap::Subcommand;
 use crate::ci::bare;
 use crate::not_run::not_run;
 use crate::project::Project;
-use crate::report::{self, JUNIT, JUNIT_BARE, LACKED, Report};
+use crate::report::{JUNIT, JUNIT_BARE, LACKED, Report};
 
 /// Many tests wait for other processes, and use no processor meanwhile.
 const MIN_THREADS: usize = 6;
@@ -26,6 +26,8 @@ pub(crate) enum Job {
     TestTwice,
     /// Test the scripts of the page without a browser (needs Node.js 20 or later)
     TestPage,
+    /// Check by their instructions that commands take twice the work for twice the files (needs valgrind)
+    TestGrowth,
     /// Kill each download 100 times, and the daemon and the writer of its folder 300 times
     TestKills,
     /// Add and remove 100,000 torrents in a client, and compare its memory
@@ -48,6 +50,7 @@ impl Job {
             Self::Test { arguments } => test(project, &arguments),
             Self::TestTwice => test_twice(project),
             Self::TestPage => page(project),
+            Self::TestGrowth => growth(project),
             Self::TestKills => kills(project),
             Self::TestClientMemory => client_memory(project),
             Self::TestRecover { cases } => Ok(project
@@ -109,9 +112,9 @@ fn test_twice(project: &Project) -> Result<()> {
     let words = ["make", "test"].map(str::to_owned);
     let bare = bare::run(project, true, &words);
     std::fs::rename(&junit, &junit_bare).context("cargo-nextest has written no results")?;
-    let left = report::not_run_tests(&junit_bare)?;
-    println!("== {} {LACKED}", left.len());
     let mut report = Report::default();
+    let left = report.lacking_tests(&junit_bare)?;
+    println!("== {} {LACKED}", left.len());
     page(project)?;
     let mut passed = true;
     if !left.is_empty() {
@@ -224,6 +227,12 @@ fn page(project: &Project) -> Result<()> {
 
 /// The tests of `get`, `seed` and the daemon.
 const NET: &str = "test --workspace --features libtorrent --test it --package hashlane-net";
+
+fn growth(project: &Project) -> Result<()> {
+    project.need("test-growth", &["valgrind"], "apt-get install valgrind")?;
+    let test = "test --package hashlane --test it growth:: -- --ignored --nocapture";
+    Ok(project.cargo(test).run()?)
+}
 
 fn kills(project: &Project) -> Result<()> {
     let net = |times: &str, arguments: &str| {

@@ -13,7 +13,6 @@ use sha1::{Digest as _, Sha1};
 use tempfile::TempDir;
 
 use crate::fixture::Fixture;
-use crate::not_run::is_installed;
 
 /// Number of files of the smallest input.
 const N: usize = 250;
@@ -70,9 +69,6 @@ impl Input {
 /// Runs a command for n, 2n and 4n files.
 #[track_caller]
 fn grows_linearly(input: impl Fn(usize) -> Input) {
-    if !is_installed("VALGRIND", "valgrind", "valgrind") {
-        return;
-    }
     let [small, medium, large] = [N, 2 * N, 4 * N].map(|n| input(n).instructions());
     // What hardly grows has steps of noise.
     let quotient = (large - medium) / (medium - small).max(small / 2.0);
@@ -105,6 +101,7 @@ fn candidates(folder: &Path, n: usize) {
 }
 
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn find_short_files_that_share_a_piece() {
     grows_linearly(|n| {
         let folder = of_one_length(n, 1);
@@ -114,12 +111,14 @@ fn find_short_files_that_share_a_piece() {
 }
 
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn find_files_that_are_all_there() {
     grows_linearly(|n| Input::new(of_one_length(n, 16), &["find", "t.torrent", "--in", "t"]));
 }
 
 /// Each has the name and the length of all others.
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn find_files_of_one_name() {
     grows_linearly(|n| {
         let name = |index: usize| format!("{index:06}/same");
@@ -136,6 +135,7 @@ fn find_files_of_one_name() {
 }
 
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn verify_short_files_of_which_one_is_renamed() {
     grows_linearly(|n| {
         let folder = of_one_length(n, 2);
@@ -148,49 +148,58 @@ fn verify_short_files_of_which_one_is_renamed() {
 }
 
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn verify_intact_files() {
     grows_linearly(|n| Input::new(of_one_length(n, 16), &["verify", "t.torrent"]));
 }
 
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn show() {
     grows_linearly(|n| Input::new(of_one_length(n, 16), &["show", "t.torrent"]));
 }
 
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn create() {
     grows_linearly(|n| Input::new(of_one_length(n, 16), &["create", "t", "-o", "new.torrent"]));
 }
 
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn edit() {
     let args = ["edit", "t.torrent", "--comment", "x"];
     grows_linearly(|n| Input::new(of_one_length(n, 16), &args));
 }
 
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn sum() {
     grows_linearly(|n| Input::new(of_one_length(n, 16), &["sum", "-r", "t", "-o", "list"]));
 }
 
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn duplicates() {
     grows_linearly(|n| Input::new(of_one_length(n, 1), &["find", "--duplicates", "t"]));
 }
 
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn archive() {
     let args = ["archive", "update", "t", "--catalogue", "catalogue"];
     grows_linearly(|n| Input::new(of_one_length(n, 16), &args));
 }
 
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn bag() {
     grows_linearly(|n| Input::new(of_one_length(n, 16), &["bag", "create", "t"]));
 }
 
 /// A session of rTorrent with n torrents.
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn import() {
     grows_linearly(|n| {
         let folder = tempfile::tempdir().unwrap();
@@ -210,6 +219,7 @@ fn import() {
 
 /// A pack of n blobs, as Git writes it.
 #[test]
+#[ignore = "takes minutes: cargo xtask test-growth"]
 fn git_verify_pack() {
     grows_linearly(|n| {
         let folder = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use hashlane_metainfo::needs_escape;
 
 use crate::in_process::run_with;
 
-const N_CALLS: usize = 2000;
+const N_CALLS: usize = 600;
 
 /// The commands, valid arguments of each, and the largest exit status.
 const COMMANDS: [(&str, &[&str], u8); 14] = [

@@ -19,7 +19,7 @@ use super::peers::Content;
 const CONNECTIONS: usize = 128;
 
 /// Requests to each server.
-const REQUESTS: usize = 10_000;
+const REQUESTS: usize = 3000;
 
 /// A password that all requests need.
 const PASSWORD: &str = "correct horse";

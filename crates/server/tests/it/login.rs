@@ -127,7 +127,7 @@ fn peak() -> u64 {
 #[cfg(target_os = "linux")]
 #[test]
 fn checks_take_the_memory_of_one() {
-    const KIB: u64 = 32 << 10;
+    const KIB: u64 = 8 << 10;
     crate::own_process::alone("login::checks_take_the_memory_of_one", || {
         let hash = HASH.replace("m=1024", &format!("m={KIB}"));
         let logins = [(); 4].map(|()| Login::new("user", &hash).unwrap());
