@@ -235,7 +235,7 @@ impl Build {
                 shell.set_var("SOFTHSM2_CONF", "target/softhsm2.conf");
             }
             Self::Wheel => {
-                let wheel = python::wheel(project)?;
+                let wheel = python::wheel(project, "release")?;
                 python::environment(
                     project,
                     PEERS,

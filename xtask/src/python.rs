@@ -10,6 +10,8 @@ use crate::dist::{self, Libtorrent};
 use crate::not_run::not_run;
 use crate::project::Project;
 
+/// The profile of wheels that are only tested: `cargo xtask test` has compiled most of what they consist of.
+const OF_TESTS: &str = "dev";
 const MATURIN: &str = "maturin>=1.16,<2";
 /// The environment with maturin.
 const BUILD: &str = "target/python/build";
@@ -60,7 +62,7 @@ pub(crate) enum Job {
 impl Job {
     pub(crate) fn run(self, project: &Project) -> Result<()> {
         match self {
-            Self::Python => wheel(project).map(drop),
+            Self::Python => wheel(project, "release").map(drop),
             Self::PythonClient { libtorrent } => client_wheel(project, "release", libtorrent),
             Self::TestPython => test(project),
             Self::TestPythonClient => test_client(project),
@@ -114,15 +116,15 @@ pub(crate) fn path_with(project: &Project, folder: &str) -> Result<String> {
     ))
 }
 
-/// Builds the wheel of `hashlane`, and returns its path.
-pub(crate) fn wheel(project: &Project) -> Result<String> {
+/// Builds the wheel of `hashlane` with a profile, and returns its path.
+pub(crate) fn wheel(project: &Project, profile: &str) -> Result<String> {
     dist::set_source_date(project);
     environment(project, BUILD, &[MATURIN])?;
     project.shell.remove_path(WHEELS)?;
     licences(project, &project.host()?)?;
     maturin(
         project,
-        &format!("build --release --locked --strip --compatibility off --out {WHEELS}"),
+        &format!("build --profile {profile} --locked --strip --compatibility off --out {WHEELS}"),
     )?;
     let built = files(project, WHEELS, "hashlane-", ".whl")?;
     let built = built
@@ -150,7 +152,7 @@ fn client_wheel(project: &Project, profile: &str, libtorrent: Libtorrent) -> Res
             "python-client needs libtorrent-rasterbar 2.0.8 or later: apt-get install libtorrent-rasterbar-dev pkg-config g++"
         );
     }
-    wheel(project)?;
+    wheel(project, profile)?;
     project.shell.remove_path(CLIENT_WHEELS)?;
     let linked = dist::linked_with(project, libtorrent)?;
     let (host, names) = (project.host()?, "hashlane-client=hashlane-python-client");
@@ -181,7 +183,7 @@ fn client_wheel(project: &Project, profile: &str, libtorrent: Libtorrent) -> Res
 
 fn test(project: &Project) -> Result<()> {
     let shell = &project.shell;
-    let wheel = wheel(project)?;
+    let wheel = wheel(project, OF_TESTS)?;
     let (folder, bin) = ("target/python/test", "target/python/test/bin");
     shell.remove_path(folder)?;
     environment(
@@ -212,8 +214,7 @@ fn test(project: &Project) -> Result<()> {
 
 fn test_client(project: &Project) -> Result<()> {
     let shell = &project.shell;
-    // With what `cargo xtask test` has compiled.
-    client_wheel(project, "dev", Libtorrent::System)?;
+    client_wheel(project, OF_TESTS, Libtorrent::System)?;
     let (folder, bin) = ("target/python/client", "target/python/client/bin");
     shell.remove_path(folder)?;
     let client = &files(project, CLIENT_WHEELS, "", ".whl")?;
