@@ -1,6 +1,7 @@
 //! The trackers that a torrent has asked, and their last answers.
 
 use hashlane_api::TrackerState;
+use hashlane_metainfo::host_and_port;
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of trackers of a torrent that are remembered.
@@ -33,7 +34,7 @@ pub(crate) fn update<'t>(
 ) {
     let mut hosts: Vec<(&str, TrackerState, &str)> = Vec::new();
     for (url, state, message) in trackers {
-        let host = host_of(url);
+        let host = host_and_port(url);
         match hosts.iter_mut().find(|(known, ..)| *known == host) {
             Some(known) if state > known.1 => *known = (host, state, message),
             Some(_) => {}
@@ -85,13 +86,6 @@ impl Failures {
         };
         self.0.retain(|failure| !is_of(failure));
     }
-}
-
-/// Returns the host and port of a URL, without a user name and a password.
-fn host_of(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
-    authority.rsplit('@').next().unwrap_or(authority)
 }
 
 #[cfg(test)]

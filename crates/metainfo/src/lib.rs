@@ -61,7 +61,7 @@ pub use info_hash::{InfoHashV1, InfoHashV2, InfoHashes, Version};
 pub use lengths::{Lengths, LengthsError, LibtorrentLimit, PieceIndex};
 pub use magnet::{
     FileSelection, FileSelectionError, IgnoredHint, IgnoredReason, Magnet, MagnetError,
-    PeerAddress, PeerAddressError, is_url,
+    PeerAddress, PeerAddressError, host_and_port, is_url,
 };
 pub use masked::{AllSecrets, MASK, Secrets, masked_text, masked_url, masked_web_seed};
 pub use metadata::{Metadata, MetadataRef, OtherKey, Text, Tier};

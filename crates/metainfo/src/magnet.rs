@@ -397,6 +397,14 @@ pub fn is_url(text: &str) -> bool {
     is_scheme && !rest.is_empty() && !text.contains(|c: char| c.is_control() || c.is_whitespace())
 }
 
+/// Returns the host of a URL with its port if it has one, without a user name and a password. A text without a scheme is read as what
+/// follows the scheme.
+pub fn host_and_port(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    authority.rsplit('@').next().unwrap_or(authority)
+}
+
 impl fmt::Display for Magnet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let encoded = |text| utf8_percent_encode(text, ENCODED);

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use hashlane_api::{Goal, Rates, RuleEffect, Target};
 use hashlane_files::Globs;
+use hashlane_metainfo::host_and_port;
 
 /// A rule of the configuration.
 #[derive(Clone, Debug, Default)]
@@ -304,14 +305,12 @@ fn take_target<T>(present: &mut Target<T>, new: Target<T>) -> bool {
 
 /// Returns the host of a tracker's URL in lower case, without a port.
 pub(crate) fn host_of(url: &str) -> Option<String> {
-    let (_, rest) = url.split_once("://")?;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    let host = authority.rsplit('@').next()?;
-    let host = match host.strip_prefix('[') {
+    let place = host_and_port(url);
+    let host = match place.strip_prefix('[') {
         Some(v6) => v6.split(']').next()?,
-        None => host.split(':').next()?,
+        None => place.split(':').next()?,
     };
-    (!host.is_empty()).then(|| host.to_ascii_lowercase())
+    (url.contains("://") && !host.is_empty()).then(|| host.to_ascii_lowercase())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use data_encoding::BASE64;
 use hashlane_api::{Priority, Target};
 use hashlane_client::{TorrentFile, TorrentSnapshot};
+use hashlane_metainfo::host_and_port;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -448,16 +449,9 @@ fn scrape_url(url: &str) -> String {
     }
 }
 
-/// Returns the host of a URL, with its port if it has one.
-fn host(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
-    host.rsplit_once('@').map_or(host, |(_, host)| host)
-}
-
 /// Returns the name of a site: the part before the last dot of its host, as Transmission groups trackers.
 fn site(url: &str) -> String {
-    let host = host(url);
+    let host = host_and_port(url);
     let host = host.rsplit_once(':').map_or(host, |(name, _)| name);
     let is_address = host.starts_with('[') || host.parse::<std::net::IpAddr>().is_ok();
     if is_address {
@@ -506,7 +500,7 @@ fn tracker_stats((id, tracker): (usize, &Tracker)) -> Value {
         "downloadCount": UNKNOWN,
         "hasAnnounced": tracker.announced.is_some() && tracker.answered.is_some(),
         "hasScraped": has_counts,
-        "host": host(&tracker.url),
+        "host": host_and_port(&tracker.url),
         "id": id,
         "isBackup": false,
         "lastAnnouncePeerCount": 0,
