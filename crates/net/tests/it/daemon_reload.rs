@@ -170,6 +170,7 @@ fn the_port_changes_while_the_daemon_runs() {
     configure(port, 2000);
     assert_eq!(reload(&daemon), json!([]));
     wait_for(|| is_open(port));
+    wait_for(|| status(&daemon)["max_up"] == 2000);
     // A port that is taken changes nothing.
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let taken = listener.local_addr().unwrap().port();
