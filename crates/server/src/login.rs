@@ -15,9 +15,8 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use argon2::Argon2;
-use argon2::password_hash::PasswordVerifier as _;
 use argon2::password_hash::phc::PasswordHash;
+use argon2::{Algorithm, Argon2, Block, Params, Version};
 use hashlane_sha::{Hmac, Mac, Sha256};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
@@ -34,8 +33,9 @@ const MAX_ALL_FAILURES: u32 = 100;
 /// Maximum number of addresses that are remembered. Beyond it, all of them are forgotten.
 const MAX_ADDRESSES: usize = 4096;
 
-/// Held while a password is checked: a hash takes up to [`MAX_HASH_COST`]. All listeners of a process share it.
-static GATE: Mutex<()> = Mutex::new(());
+/// The memory of hashes, held while a password is checked: a hash takes up to [`MAX_HASH_COST`]. All listeners of a process share it.
+/// It stays, because allocators keep for each thread what the thread has freed.
+static GATE: Mutex<Vec<Block>> = Mutex::new(Vec::new());
 
 /// Maximum memory of a hash in KiB, and its number of passes: a hash must not stop the server.
 const MAX_HASH_COST: (u32, u32) = (1 << 18, 16);
@@ -51,8 +51,14 @@ pub struct Login {
 
 enum Password {
     Plain(Zeroizing<String>),
-    /// A hash in the PHC format.
-    Hash(String),
+    Hash(Hash),
+}
+
+/// The hash of a password.
+struct Hash {
+    function: Argon2<'static>,
+    salt: Vec<u8>,
+    digest: Vec<u8>,
 }
 
 #[derive(Default)]
@@ -169,8 +175,7 @@ impl Login {
             return Err(LoginError::Colon);
         }
         let password = if password.starts_with("$argon2") {
-            check_hash(password)?;
-            Password::Hash(password.to_owned())
+            Password::Hash(Hash::parse(password)?)
         } else {
             Password::Plain(Zeroizing::new(password.to_owned()))
         };
@@ -204,12 +209,12 @@ impl Login {
             return verdict;
         }
         // A panic while it was held left nothing inconsistent.
-        let _gate = GATE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = GATE.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(verdict) = self.known(client, mac) {
             return verdict;
         }
         let is_user: bool = user.as_bytes().ct_eq(self.user.as_bytes()).into();
-        let is_right = self.is_password(password) & is_user;
+        let is_right = self.is_password(password, &mut memory) & is_user;
         let mut state = self.state();
         if is_right {
             state.succeed(client, mac);
@@ -240,13 +245,10 @@ impl Login {
         is_refused
     }
 
-    fn is_password(&self, given: &str) -> bool {
+    fn is_password(&self, given: &str, memory: &mut Vec<Block>) -> bool {
         match &self.password {
             Password::Plain(password) => password.as_bytes().ct_eq(given.as_bytes()).into(),
-            Password::Hash(hash) => PasswordHash::new(hash).is_ok_and(|hash| {
-                let verified = Argon2::default().verify_password(given.as_bytes(), &hash);
-                verified.is_ok()
-            }),
+            Password::Hash(hash) => hash.is_of(given, memory),
         }
     }
 
@@ -256,16 +258,47 @@ impl Login {
     }
 }
 
-/// Checks that a hash can be verified, and that it takes bounded memory and time.
-fn check_hash(text: &str) -> Result<(), LoginError> {
-    let hash = PasswordHash::new(text).map_err(|error| LoginError::Hash(error.to_string()))?;
-    let params =
-        argon2::Params::try_from(&hash).map_err(|error| LoginError::Hash(error.to_string()))?;
-    if hash.hash.is_none() {
-        return Err(LoginError::Hash("it has no digest".to_owned()));
+impl Hash {
+    /// Reads a hash in the PHC format, and checks that it takes bounded memory and time.
+    fn parse(text: &str) -> Result<Self, LoginError> {
+        let invalid = |error: &dyn fmt::Display| LoginError::Hash(error.to_string());
+        let hash = PasswordHash::new(text).map_err(|error| invalid(&error))?;
+        let params = Params::try_from(&hash).map_err(|error| invalid(&error))?;
+        if params.m_cost() > MAX_HASH_COST.0 || params.t_cost() > MAX_HASH_COST.1 {
+            return Err(LoginError::Cost);
+        }
+        let algorithm = Algorithm::try_from(hash.algorithm.as_str());
+        let algorithm = algorithm.map_err(|error| invalid(&error))?;
+        let version = hash
+            .version
+            .map_or(Ok(Version::default()), Version::try_from);
+        let version = version.map_err(|error| invalid(&error))?;
+        let (Some(salt), Some(digest)) = (&hash.salt, &hash.hash) else {
+            return Err(invalid(&"it has no salt or no digest"));
+        };
+        Ok(Self {
+            function: Argon2::new(algorithm, version, params),
+            salt: salt.to_vec(),
+            digest: digest.as_bytes().to_vec(),
+        })
     }
-    if params.m_cost() > MAX_HASH_COST.0 || params.t_cost() > MAX_HASH_COST.1 {
-        return Err(LoginError::Cost);
+
+    fn is_of(&self, password: &str, memory: &mut Vec<Block>) -> bool {
+        let n_blocks = self.function.params().block_count();
+        if memory.len() < n_blocks {
+            memory.resize(n_blocks, Block::new());
+        }
+        let blocks = &mut memory[..n_blocks];
+        let mut digest = vec![0; self.digest.len()];
+        let hashed = self.function.hash_password_into_with_memory(
+            password.as_bytes(),
+            &self.salt,
+            &mut digest,
+            &mut *blocks,
+        );
+        // They depend on the password.
+        blocks.fill(Block::new());
+        let is_equal: bool = digest.ct_eq(&self.digest).into();
+        hashed.is_ok() && is_equal
     }
-    Ok(())
 }
