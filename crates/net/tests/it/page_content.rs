@@ -177,6 +177,7 @@ fn a_file_is_read_while_it_downloads() {
         let (head, body) = ask(&page, &format!("GET {}", path(0)), &[]);
         assert_eq!(head.status, 200);
         assert!(body == expected, "{version}");
+        page.wait_for(torrent_is("serving"));
         assert_eq!(page.peer.interrupt().code, Some(0), "{version}");
     }
 }
