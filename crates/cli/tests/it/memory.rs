@@ -9,7 +9,7 @@ use crate::own_process::alone;
 static ALLOCATIONS: PeakAlloc = PeakAlloc;
 
 /// Length of the torrents. The factor is the same at the limit of 32 MiB.
-const LEN: usize = 1 << 19;
+const LEN: usize = 1 << 20;
 
 /// Returns a torrent that is filled by one value of a key before `info`. `item` returns the encoded
 /// items of the value.
