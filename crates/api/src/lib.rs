@@ -9,6 +9,7 @@
 //! | `groups` | categories and labels |
 //! | `fields` | how fields are read and written |
 //! | `goal` | when a torrent has been served for long enough |
+//! | `link` | links to content for players |
 //! | `new` | torrents that are added |
 //! | `place` | where content is |
 //! | `rates` | rate limits |
@@ -37,6 +38,7 @@ mod fields;
 mod goal;
 mod groups;
 mod identity;
+mod link;
 mod new;
 mod place;
 mod priority;
@@ -59,6 +61,7 @@ pub use fields::present;
 pub use goal::{Goal, Target};
 pub use groups::{Category, CategoryPatch, GroupChange, Groups};
 pub use identity::{Added, Identity, InfoHash, InvalidKey, Named, TorrentKey};
+pub use link::{Link, LinkRequest};
 pub use new::{Addition, NewTorrent, Source};
 pub use place::Place;
 pub use priority::Priority;

@@ -15,7 +15,7 @@ use hashlane_cli::{Env, ServerAddress, Trust};
 use hashlane_client::{Config, Mode, Place, Pulse};
 use hashlane_server::Login;
 use hashlane_session::{AddedFiles, Watched};
-use hashlane_web::{Auth, Credentials, Endpoint, Http, Token};
+use hashlane_web::{Auth, Credentials, Endpoint, Http, Links, Token};
 
 use crate::log::LogFile as _;
 use crate::settings::{LocalEnd as _, SessionSettings as _, peer_addresses};
@@ -137,6 +137,7 @@ pub(crate) fn http(
         folders,
         auth,
         fetches_local: options.http_fetch_local,
+        links: Links::default(),
     }
 }
 

@@ -31,6 +31,7 @@ use hashlane_client::{Config, Error, Pulse, Rights, Subscription};
 use hashlane_server::Server;
 use hashlane_session::Session;
 use hashlane_store::Store;
+use hashlane_web::Links;
 
 use crate::config::absolute;
 use crate::executor::Unfinished;
@@ -104,7 +105,8 @@ impl Serve for Daemon {
         });
         let Sockets { http, .. } = sockets;
         let protocols = [sockets.transmission, sockets.qbittorrent];
-        let page = api::serve(env, &self, http, &reload, &config, &rights)?;
+        let links = Links::default();
+        let page = api::serve(env, &self, http, &reload, &config, (&rights, &links))?;
         let url = page.as_ref().map(hashlane_web::Server::url);
         let remote = remote::serve(
             env,
@@ -115,7 +117,7 @@ impl Serve for Daemon {
             fixed,
         )?;
         // A program that can connect to the socket can connect to the other listeners, too.
-        let socket = api::serve_socket(&reload, &config)?;
+        let socket = api::serve_socket(&reload, &config, links)?;
         if let Some(page) = &page {
             api::report(env, page, &self, &state, &mut reporter)?;
         }

@@ -12,7 +12,7 @@ use std::{env, io};
 
 use hashlane_client::{Config as ClientConfig, Network, Rights, Settings};
 use hashlane_session::{Config, Session};
-use hashlane_web::{Auth, Endpoint, Http, Server, SessionService};
+use hashlane_web::{Auth, Endpoint, Http, Links, Server, SessionService};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = env::args().skip(1);
@@ -46,6 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         folders: vec![folder.clone()],
         auth: Auth::NewToken,
         fetches_local: false,
+        links: Links::default(),
     };
     let service = SessionService {
         session: Arc::clone(&session),

@@ -28,6 +28,7 @@ use axum::response::{IntoResponse as _, Response};
 use hashlane_server::{Endpoint, Login, Session, Sessions, Verdict, is_address};
 
 use super::credentials::{Auth, Credentials, EVERYBODY, Token};
+use super::links::host_of;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -134,10 +135,7 @@ impl Access {
 
     /// Returns `true` for the hosts of this server. No other site can have an address or `localhost` as its name.
     fn has_host(&self, host: &str) -> bool {
-        let is_known = |origin: &String| {
-            let known = origin.split_once("://").map_or("", |(_, host)| host);
-            known.eq_ignore_ascii_case(host)
-        };
+        let is_known = |origin: &String| host_of(origin).eq_ignore_ascii_case(host);
         is_address(host) || self.origins.iter().any(is_known)
     }
 
@@ -306,6 +304,7 @@ fn refusal_of_site(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::links::Links;
 
     const SECRET: &str = "secret-0123456789";
     const BEARER: &str = "Bearer secret-0123456789";
@@ -323,6 +322,7 @@ mod tests {
             folders: Vec::new(),
             auth,
             fetches_local: false,
+            links: Links::default(),
         };
         Access::new(&http, &http.endpoint).unwrap()
     }
@@ -472,6 +472,7 @@ mod tests {
             folders: Vec::new(),
             auth: Auth::NewToken,
             fetches_local: false,
+            links: Links::default(),
         };
         let rights = |http: &Http| Access::new(http, &http.endpoint).unwrap().without;
         assert_eq!(rights(&local), Rights::Read);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use hashlane_server::Endpoint;
 
 use super::credentials::Auth;
+use super::links::Links;
 
 /// The HTTP page of a client.
 #[derive(Clone, Debug)]
@@ -20,4 +21,6 @@ pub struct Http {
     pub auth: Auth,
     /// Whether requests may fetch .torrent files from this machine and the local network.
     pub fetches_local: bool,
+    /// Links to content for players. Several servers of a session share them.
+    pub links: Links,
 }

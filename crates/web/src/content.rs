@@ -93,17 +93,16 @@ pub(super) async fn content(
     headers: HeaderMap,
 ) -> Response {
     let opened = state.blocking(move |state| {
-        let Found { torrent, handle } = state.service.find(key)?;
-        let opened = handle.map(|handle| handle.reader(number));
-        Some((torrent, opened))
+        let found = state.service.find(key)?;
+        let reader = reader(&found, number);
+        Some((found.torrent, reader))
     });
     let Some((torrent, opened)) = opened.await else {
         return StatusCode::NOT_FOUND.into_response();
     };
     let reader = match opened {
-        Some(Ok(reader)) => reader,
-        Some(Err(error)) => return refused(&error),
-        None => return (StatusCode::CONFLICT, "the torrent has not started").into_response(),
+        Ok(reader) => reader,
+        Err(refused) => return refused.into_response(),
     };
     // The content of a torrent never changes.
     let tag = torrent.identity.info_hashes.map(|info_hashes| {
@@ -190,24 +189,34 @@ fn requested(headers: &HeaderMap, tag: &str, len: u64) -> Requested {
     }
 }
 
+/// Returns the extension of a file's name, or nothing.
+pub(super) fn extension(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').map_or("", |(_, extension)| extension)
+}
+
+/// Returns the type of a file that browsers show or play.
+pub(super) fn kind_of(path: &str) -> Option<&'static str> {
+    let extension = extension(path);
+    let is_known = |(other, _): &&(&str, &str)| extension.eq_ignore_ascii_case(other);
+    TYPES.iter().find(is_known).map(|(_, kind)| *kind)
+}
+
+/// Returns the name of a file as a parameter of `Content-Disposition` (RFC 6266).
+pub(super) fn file_name(name: &str) -> String {
+    format!("filename*=UTF-8''{}", utf8_percent_encode(name, ESCAPED))
+}
+
 /// Returns the headers that describe a file.
 fn described(file: &hashlane_client::TorrentFile, tag: &str) -> [(HeaderName, String); 5] {
-    let name = file.path.rsplit('/').next().unwrap_or_default();
-    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let known = TYPES
-        .iter()
-        .find(|(other, _)| extension.eq_ignore_ascii_case(other));
-    let (kind, place) = match known {
-        Some((_, kind)) => (*kind, "inline"),
+    let (kind, place) = match kind_of(&file.path) {
+        Some(kind) => (kind, "inline"),
         None => (BYTES, "attachment"),
     };
-    let name = utf8_percent_encode(name, ESCAPED);
+    let name = file_name(file.path.rsplit('/').next().unwrap_or_default());
     [
         (CONTENT_TYPE, kind.to_owned()),
-        (
-            CONTENT_DISPOSITION,
-            format!("{place}; filename*=UTF-8''{name}"),
-        ),
+        (CONTENT_DISPOSITION, format!("{place}; {name}")),
         (ETAG, tag.to_owned()),
         (ACCEPT_RANGES, "bytes".to_owned()),
         (CONTENT_SECURITY_POLICY, POLICY.to_owned()),
@@ -263,11 +272,21 @@ fn sent(
     Body::from_stream(ReceiverStream::new(parts))
 }
 
-fn refused(error: &ReadError) -> Response {
-    let status = match error {
-        ReadError::NoFile => StatusCode::NOT_FOUND,
-        ReadError::Torrent(error) => status(&error.clone().into()),
-        _ => StatusCode::CONFLICT,
+/// The status of an error, and its reason.
+pub(super) type Refused = (StatusCode, String);
+
+/// Returns a reader of a file of a torrent.
+pub(super) fn reader(found: &Found, number: usize) -> Result<FileReader, Refused> {
+    let Some(handle) = &found.handle else {
+        let reason = "the torrent has not started";
+        return Err((StatusCode::CONFLICT, reason.to_owned()));
     };
-    (status, error.to_string()).into_response()
+    handle.reader(number).map_err(|error| {
+        let status = match &error {
+            ReadError::NoFile => StatusCode::NOT_FOUND,
+            ReadError::Torrent(error) => status(&error.clone().into()),
+            _ => StatusCode::CONFLICT,
+        };
+        (status, error.to_string())
+    })
 }

@@ -21,6 +21,8 @@
 //! | `named` | torrents as people name them |
 //! | `detail`, `files` | answers about one torrent |
 //! | `content` | the content of a file, also while it is downloaded |
+//! | `links` | the tokens of links to content for players |
+//! | `player`, `playlist` | requests for links, and playlists of them |
 //! | `about` | answers about the client itself |
 //! | `metrics` | metrics of all torrents |
 //! | `problem` | the bodies of errors |
@@ -43,11 +45,14 @@ mod delta;
 mod detail;
 mod files;
 mod jobs;
+mod links;
 mod metrics;
 mod named;
 #[cfg(feature = "schema")]
 mod openapi;
 mod operation;
+mod player;
+mod playlist;
 mod problem;
 mod server;
 mod service;
@@ -57,6 +62,7 @@ mod state;
 pub use config::Http;
 pub use credentials::{Auth, Credentials, EVERYBODY, InvalidToken, Token};
 pub use hashlane_server::{Endpoint, Listener};
+pub use links::Links;
 #[cfg(feature = "schema")]
 pub use openapi::openapi;
 pub use server::Server;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hashlane_api::{
-    Added, Addition, Batch, BatchResults, Command, Files, GroupChange, Groups, Job, Limit,
-    NewTorrent, Reloaded, Rules, Status, Trackers,
+    Added, Addition, Batch, BatchResults, Command, Files, GroupChange, Groups, Job, Limit, Link,
+    LinkRequest, NewTorrent, Reloaded, Rules, Status, Trackers,
 };
 use hashlane_client::{Snapshot, Space};
 use schemars::generate::SchemaSettings;
@@ -16,7 +16,7 @@ use super::api::Overview;
 use super::detail::Detail;
 use super::operation::{Kind, Method, Operation, Part};
 use super::problem::Problem;
-use super::server::{requests, sessions};
+use super::server::{contents, requests, sessions};
 use super::session::{LoginRequest, SessionView};
 
 /// Returns the description of the API.
@@ -26,6 +26,7 @@ use super::session::{LoginRequest, SessionView};
 pub fn openapi() -> Value {
     let mut paths = Map::new();
     let operations = requests(0).operations.into_iter();
+    let operations = operations.chain(contents().operations);
     for operation in operations.chain(sessions().operations) {
         let methods = paths.entry(operation.path).or_insert(json!({}));
         methods[method(&operation)] = described(&operation);
@@ -75,7 +76,7 @@ fn method(operation: &Operation) -> &'static str {
 /// Returns the name of an operation, by which generated clients call it: `get_torrents_one_files`.
 fn operation_id(operation: &Operation) -> String {
     let path = operation.path.trim_start_matches("/api/v1");
-    let path = path.replace(['/', '-'], "_");
+    let path = path.replace(['/', '-', '.'], "_");
     method(operation).to_owned() + &path.replace("{id}", "one").replace("{number}", "one")
 }
 
@@ -221,11 +222,19 @@ fn schemas() -> Map<String, Value> {
     let mut answers = settings().for_serialize().into_generator();
     add::<(Snapshot, Detail, Overview, Files, Trackers)>(&mut answers);
     add::<(Added, Job, BatchResults, SessionView, Groups, Rules)>(&mut answers);
-    add::<(ConfigView, Reloaded, Status, Limit, StatisticsView, Space)>(&mut answers);
+    add::<(
+        ConfigView,
+        Reloaded,
+        Status,
+        Limit,
+        Link,
+        StatisticsView,
+        Space,
+    )>(&mut answers);
     add::<Problem<'_>>(&mut answers);
     let mut requests = settings().for_deserialize().into_generator();
     add::<(Addition, NewTorrent, Command, Batch<'_>)>(&mut requests);
-    add::<(GroupChange, ConfigRequest, LoginRequest)>(&mut requests);
+    add::<(GroupChange, LinkRequest, ConfigRequest, LoginRequest)>(&mut requests);
     let mut requests = requests.take_definitions(true);
     requests.values_mut().for_each(forbid_null);
     let mut schemas = answers.take_definitions(true);

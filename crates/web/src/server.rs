@@ -15,7 +15,9 @@ use super::credentials::Auth;
 use super::operation::{JSON, Kind, Operation, Routes};
 use super::service::Service;
 use super::state::State;
-use super::{about, add, api, assets, change, compress, content, metrics, problem, session};
+use super::{
+    about, add, api, assets, change, compress, content, metrics, player, playlist, problem, session,
+};
 
 /// Length limit in bytes of a command, which can list files or trackers.
 const MAX_COMMAND_LEN: usize = 64 << 10;
@@ -42,15 +44,17 @@ impl Server {
         config: &Config,
         service: Arc<dyn Service>,
     ) -> io::Result<Self> {
-        let access = Arc::new(Access::new(http, &listener.endpoint()?)?);
+        let endpoint = listener.endpoint()?;
+        let access = Arc::new(Access::new(http, &endpoint)?);
         let (end, ended) = watch::channel(());
-        let state = State::new(service, config, http, ended)?;
+        let state = State::new(service, config, http, &endpoint, ended)?;
         let router = router(state.clone(), Arc::clone(&access), config.max_metainfo_len);
         let ending = async move {
             end.send_replace(());
             state.streams_end().await;
         };
         let serving = hashlane_server::Server::start("http", listener, router, ending)?;
+        http.links.add_server(&endpoint, &http.origins);
         tracing::info!(address = %serving.endpoint(), "serving the page");
         Ok(Self { access, serving })
     }
@@ -70,6 +74,11 @@ impl Server {
 fn router(state: State, access: Arc<Access>, max_metainfo_len: u64) -> Router {
     let max_metainfo_len = usize::try_from(max_metainfo_len).unwrap_or(usize::MAX);
     let sessions = sessions().router.with_state(Arc::clone(&access));
+    let content = contents().router.layer(middleware::from_fn_with_state(
+        (Arc::clone(&access), state.clone()),
+        player::check_token,
+    ));
+    let content = content.with_state(state.clone());
     requests(max_metainfo_len)
         .router
         .layer(middleware::from_fn_with_state(
@@ -77,6 +86,7 @@ fn router(state: State, access: Arc<Access>, max_metainfo_len: u64) -> Router {
             access::check_rights,
         ))
         .with_state(state)
+        .merge(content)
         .merge(assets::router())
         .merge(sessions)
         .layer(middleware::from_fn_with_state(access, access::check_site))
@@ -256,29 +266,17 @@ fn of_torrent(routes: Routes<State>) -> Routes<State> {
         )
 }
 
-/// Adds the requests for the files of a torrent.
-fn of_files(routes: Routes<State>) -> Routes<State> {
-    routes
-        .on(
-            Operation::get(
-                "/api/v1/torrents/{id}/files",
-                "A page of the files of a torrent.",
-            )
-            .query("offset", Kind::Number, "Position of the first file.")
-            .query(
-                "limit",
-                Kind::Number,
-                "Number of files, at most 5000; 500 by default.",
-            )
-            .json(200, "Files", "The files."),
-            api::files,
-        )
+/// Returns the requests that a link permits, too.
+pub(super) fn contents() -> Routes<State> {
+    const TOKEN: &str = "The token of a link, in place of other credentials.";
+    Routes::new()
         .on(
             Operation::get(
                 "/api/v1/torrents/{id}/files/{number}/content",
                 "The content of a file, or a range of it. Waits for what is not present yet, and downloads it first.",
             )
             .in_path("number", Kind::Number, "The number of the file.")
+            .query("token", Kind::Text, TOKEN)
             .request_header("Range", "A range of bytes (RFC 9110 section 14.2).")
             .request_header("If-Range", "The `ETag` of the file for which the range is meant.")
             .answer(
@@ -302,6 +300,52 @@ fn of_files(routes: Routes<State>) -> Routes<State> {
             .error(416, "The file has no such range.")
             .error(503, "64 files are being read already."),
             content::content,
+        )
+        .on(
+            Operation::get(
+                "/api/v1/torrents/{id}/playlist.m3u8",
+                "The selected audio and video files of a torrent as a playlist, at most 10,000. Each URL has a token.",
+            )
+            .query("token", Kind::Text, TOKEN)
+            .answer(
+                200,
+                Some(("audio/x-mpegurl", Kind::Text)),
+                "The playlist.",
+            )
+            .error(409, "No player can reach the program."),
+            playlist::playlist,
+        )
+}
+
+/// Adds the requests for the files of a torrent.
+fn of_files(routes: Routes<State>) -> Routes<State> {
+    routes
+        .on(
+            Operation::get(
+                "/api/v1/torrents/{id}/files",
+                "A page of the files of a torrent.",
+            )
+            .query("offset", Kind::Number, "Position of the first file.")
+            .query(
+                "limit",
+                Kind::Number,
+                "Number of files, at most 5000; 500 by default.",
+            )
+            .json(200, "Files", "The files."),
+            api::files,
+        )
+        .on(
+            Operation::post(
+                "/api/v1/torrents/{id}/link",
+                "Returns a URL of a file, or of the playlist, for players, which need no other credentials.",
+            )
+            .takes("LinkRequest")
+            .json(200, "Link", "The link. Another request for the torrent extends its lifetime.")
+            .error(
+                409,
+                "The torrent has no audio or video file, the file cannot be read, or no player can reach the program.",
+            ),
+            player::link,
         )
 }
 

@@ -5,13 +5,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use axum::http::HeaderMap;
+use axum::http::header::HOST;
+use hashlane_api::Refusal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::config::Http;
 use super::delta::Delta;
 use super::jobs::Jobs;
+use super::links::{Links, host_of};
 use super::service::Service;
 use hashlane_client::Config;
+use hashlane_server::Endpoint;
 
 /// Maximum number of event streams.
 const MAX_STREAMS: usize = 32;
@@ -22,6 +27,10 @@ const MAX_READERS: usize = 64;
 /// Time for which all streams share the comparison with the latest snapshot.
 const FRESH: Duration = Duration::from_millis(250);
 
+/// Why there is no URL for players.
+const NO_PAGE: &str =
+    "no player can reach this program: start it with `--http`, for example `--http 8080`";
+
 /// State shared by all requests.
 #[derive(Clone)]
 pub(super) struct State {
@@ -31,6 +40,11 @@ pub(super) struct State {
     pub(super) jobs: Arc<Jobs>,
     /// Folders in which requests may place content.
     pub(super) folders: Arc<[PathBuf]>,
+    pub(super) links: Links,
+    /// Origins under which browsers reach this server, besides its address.
+    pub(super) origins: Arc<[String]>,
+    /// Whether the server has an address, rather than the path of a Unix socket.
+    pub(super) has_address: bool,
     delta: Arc<Mutex<Fresh>>,
     streams: Arc<Semaphore>,
     readers: Arc<Semaphore>,
@@ -49,6 +63,7 @@ impl State {
         service: Arc<dyn Service>,
         config: &Config,
         http: &Http,
+        endpoint: &Endpoint,
         ended: watch::Receiver<()>,
     ) -> std::io::Result<Self> {
         Ok(Self {
@@ -56,6 +71,9 @@ impl State {
             config: Arc::new(config.clone()),
             jobs: Arc::default(),
             folders: http.folders.as_slice().into(),
+            links: http.links.clone(),
+            origins: http.origins.as_slice().into(),
+            has_address: endpoint.address().is_some(),
             delta: Arc::new(Mutex::new(Fresh {
                 delta: Delta::new()?,
                 updated: None,
@@ -64,6 +82,19 @@ impl State {
             readers: Arc::new(Semaphore::new(MAX_READERS)),
             ended,
         })
+    }
+
+    /// Returns the origin of URLs for the program that sent a request: that under which it reached this server, if it is known.
+    pub(super) fn origin(&self, headers: &HeaderMap) -> Result<String, Refusal> {
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+        let host = host.unwrap_or_default();
+        let is_asked = |origin: &&String| host_of(origin).eq_ignore_ascii_case(host);
+        // A proxy may send the address of this server as the host.
+        let origin = self.origins.iter().find(is_asked);
+        let origin = origin.or(self.origins.first()).cloned();
+        let origin = origin.or_else(|| self.has_address.then(|| format!("http://{host}")));
+        let origin = origin.or_else(|| self.links.origin().cloned());
+        origin.ok_or_else(|| Refusal::Conflict(NO_PAGE.to_owned()))
     }
 
     /// Calls a function that may block, on a thread for that.

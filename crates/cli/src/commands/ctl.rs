@@ -17,8 +17,8 @@ use clap::Args;
 use data_encoding::BASE64;
 use hashlane_api::{
     Added, Addition, Addressed, Batch, BatchKey, BatchResults, Command, File, Files, GroupChange,
-    Groups, Identity, Job, JobState, Limit, NewTorrent, Patch, Peers, Progress, Reloaded, Rules,
-    SOCKET, SessionPatch, Status, TorrentRules, Trackers,
+    Groups, Identity, Job, JobState, Limit, Link, NewTorrent, Patch, Peers, Progress, Reloaded,
+    Rules, SOCKET, SessionPatch, Status, TorrentRules, Trackers,
 };
 use hashlane_config::FilePath;
 use hashlane_files::Globs;
@@ -187,6 +187,12 @@ impl Asking {
             Request::Peers(torrent) => {
                 let Peers { peers } = daemon.get(&self.path_of(torrent)?)?;
                 self.print_each(env, "peer", peers, |env, peers| table::peers(env, &peers))
+            }
+            Request::Link(torrent, request) => {
+                let path = self.path_of(torrent)?;
+                let mut link: Link = daemon.post(&format!("{path}/link"), &request)?;
+                link.url = daemon.reached_url(link.url)?;
+                self.print(env, "link", &link, || vec![link.url.clone()])
             }
             Request::Apply(named, command) => self.apply(env, &named, &command),
             Request::Groups => {

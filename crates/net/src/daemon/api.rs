@@ -12,7 +12,7 @@ use hashlane_cli::{Daemon, Env};
 use hashlane_client::{Config, Rights};
 use hashlane_files::{AtomicFile, Overwrite};
 use hashlane_web::{
-    Auth, Credentials, EVERYBODY, Endpoint, Http, Listener, Server, SessionService, Token,
+    Auth, Credentials, EVERYBODY, Endpoint, Http, Links, Listener, Server, SessionService, Token,
 };
 
 use super::reload::Reload;
@@ -31,7 +31,7 @@ pub(super) fn serve(
     socket: Option<TcpListener>,
     reload: &Arc<Reload>,
     config: &Config,
-    rights: &Rights,
+    (rights, links): (&Rights, &Links),
 ) -> anyhow::Result<Option<Server>> {
     let listener: Listener = match (socket, &daemon.http.http) {
         (Some(socket), _) => socket.into(),
@@ -53,14 +53,22 @@ pub(super) fn serve(
     }
     let service = service(reload, Some(rights.clone()));
     let context = format!("--http {address}");
-    let http = http(&daemon.http, address, auth, rights.folders.clone());
+    let http = Http {
+        links: links.clone(),
+        ..http(&daemon.http, address, auth, rights.folders.clone())
+    };
     let server = Server::start(listener, &http, config, service);
     let server = server.context(context)?;
     Ok(Some(server))
 }
 
 /// Serves the same at the socket in the state folder, whose lock this process holds. Who can open the socket may do everything.
-pub(super) fn serve_socket(reload: &Arc<Reload>, config: &Config) -> anyhow::Result<Server> {
+/// `links` lead to the page, because players cannot open the socket.
+pub(super) fn serve_socket(
+    reload: &Arc<Reload>,
+    config: &Config,
+    links: Links,
+) -> anyhow::Result<Server> {
     let endpoint = Endpoint::Unix(reload.state.join(SOCKET));
     let context = endpoint.to_string();
     let listener = endpoint.bind().with_context(|| context.clone())?;
@@ -70,6 +78,7 @@ pub(super) fn serve_socket(reload: &Arc<Reload>, config: &Config) -> anyhow::Res
         folders: vec!["/".into()],
         auth: Auth::Off,
         fetches_local: true,
+        links,
     };
     Server::start(listener, &http, config, service(reload, None)).context(context)
 }

@@ -65,6 +65,7 @@ mod page_content;
 mod page_daemon;
 mod page_faults;
 mod page_files;
+mod page_links;
 mod page_list;
 mod page_pictures;
 mod page_socket;

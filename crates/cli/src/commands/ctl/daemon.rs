@@ -151,6 +151,17 @@ impl Daemon {
         self.ask(Method::PATCH, path, serde_json::to_vec(body)?)
     }
 
+    /// Returns a URL of the daemon's page as this program reaches it: below `--url` if there is one.
+    pub(super) fn reached_url(&self, url: String) -> anyhow::Result<String> {
+        if matches!(self.place, Place::Socket(_)) {
+            return Ok(url);
+        }
+        // The error has no URL, whose query is a secret.
+        let uri: Uri = url.parse().context("the URL of the daemon")?;
+        let path = uri.path_and_query().map_or("", |path| path.as_str());
+        Ok(format!("{}{path}", self.name))
+    }
+
     /// Sends a request. An answer without content is null.
     fn ask<T: DeserializeOwned>(
         &self,

@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::bail;
 use clap::{Args, Subcommand, ValueEnum};
 use hashlane_api::{
-    CategoryPatch, Command, Content, Goal, GroupChange, Patch, Priority, QueueMove, SessionPatch,
-    Target,
+    CategoryPatch, Command, Content, Goal, GroupChange, LinkRequest, Patch, Priority, QueueMove,
+    SessionPatch, Target,
 };
 
 use crate::{Env, values};
@@ -24,6 +24,8 @@ pub(super) enum Request {
     Trackers(String),
     /// The peers of a torrent.
     Peers(String),
+    /// A link to content of a torrent.
+    Link(String, LinkRequest),
     /// A command for torrents.
     Apply(Named, Command),
     /// The categories and labels.
@@ -55,6 +57,10 @@ pub(super) enum Action {
     Trackers(One),
     /// List the connected peers of a torrent, at most 200: those with the highest rates
     Peers(One),
+    /// Print the URL of a file for a player: `mpv "$(hashlane ctl stream 3ff6)"`
+    ///
+    /// The URL has a token, with which everybody can read the content of the torrent for 12 hours. It leads to the page of --http, also while the torrent downloads.
+    Stream(StreamArgs),
     /// Remove torrents; their content stays on disk without --delete-content
     Remove(RemoveArgs),
     /// Change labels, limits, goals and other choices of torrents
@@ -158,6 +164,20 @@ pub(super) struct AddArgs {
 
     #[command(flatten)]
     pub(super) rates: RateArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct StreamArgs {
+    #[command(flatten)]
+    torrent: One,
+
+    /// Position of the file in the torrent, as `ctl files` shows it [default: the largest audio or video file]
+    #[arg(value_name = "FILE")]
+    file: Option<usize>,
+
+    /// Print the URL of a playlist of all selected audio and video files
+    #[arg(long, conflicts_with = "file")]
+    playlist: bool,
 }
 
 #[derive(Debug, Args)]
@@ -588,6 +608,10 @@ impl Action {
             Self::Files(One { torrent }) => Request::Files(torrent),
             Self::Trackers(One { torrent }) => Request::Trackers(torrent),
             Self::Peers(One { torrent }) => Request::Peers(torrent),
+            Self::Stream(args) => {
+                let StreamArgs { file, playlist, .. } = args;
+                Request::Link(args.torrent.torrent, LinkRequest { file, playlist })
+            }
             Self::Remove(args) => {
                 let content = if args.delete_content {
                     Content::Delete
