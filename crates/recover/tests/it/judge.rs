@@ -56,7 +56,7 @@ pub(crate) fn every_text_is_found(
     let (mut n_hits, mut n_alone) = (0, 0);
     for line in &made {
         let (text, damaged) = line.split_once('\t').unwrap();
-        let answer = recover(damaged, None, &|_| true, false)
+        let answer = recover(damaged, None, &|_| true, true)
             .expect(line)
             .unwrap();
         assert!(

@@ -10,3 +10,4 @@ mod not_run;
 mod prefixes;
 mod repair;
 mod slip39;
+mod ss58;

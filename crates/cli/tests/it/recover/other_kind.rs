@@ -237,6 +237,11 @@ fn keys_and_addresses_that_are_searched_for() {
             "Filecoin address of a key (secp256k1)",
             20,
         ),
+        (
+            "5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY",
+            "Substrate address (SS58)",
+            20,
+        ),
     ] {
         let (before, after) = (&text[..place], &text[place + 1..]);
         let wrong = if text.starts_with('f') { 'q' } else { 'Q' };
