@@ -4,6 +4,7 @@ use crate::algorand::Algorand;
 use crate::bech32::Bech32;
 use crate::codex32::Codex32;
 use crate::eip55::Eip55;
+use crate::eos::Eos;
 use crate::filecoin::Filecoin;
 use crate::kind::{Answer, Count, Kind, Likeness, Refusal, Repaired};
 use crate::monero::Monero;
@@ -13,7 +14,7 @@ use crate::ss58::Ss58;
 use crate::stellar::Stellar;
 
 /// All kinds.
-pub const KINDS: [&dyn Kind; 9] = [
+pub const KINDS: [&dyn Kind; 10] = [
     &Bech32,
     &Codex32,
     &Eip55,
@@ -23,6 +24,7 @@ pub const KINDS: [&dyn Kind; 9] = [
     &Searched(Algorand),
     &Searched(Filecoin),
     &Searched(Ss58),
+    &Searched(Eos),
 ];
 
 /// Expected number of accidental hits up to which a hit shows the kind of a text that other kinds look like: of a text that is of no

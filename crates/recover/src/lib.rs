@@ -12,7 +12,7 @@
 //! | `linear` | the solver of codex32 and SLIP-39 |
 //! | `eip55` | addresses of Ethereum: searched for |
 //! | `search` | the search for texts of a layout: the kinds below, each in one file |
-//! | `monero`, `stellar`, `algorand`, `filecoin`, `ss58` | their addresses and keys |
+//! | `monero`, `stellar`, `algorand`, `filecoin`, `ss58`, `eos` | their addresses and keys |
 //! | `base32`, `base58` | Base32 and Base58, for these |
 //! | `places` | damaged texts of the kinds that are searched for, and their edits |
 //! | `keccak` | Keccak-256 in lanes |
@@ -30,6 +30,7 @@ mod base58;
 mod bech32;
 mod codex32;
 mod eip55;
+mod eos;
 mod filecoin;
 mod keccak;
 mod kind;

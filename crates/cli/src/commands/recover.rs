@@ -67,7 +67,7 @@ written as `?`; that of codex32 (ms1...) repairs four, or eight unknown ones.
 Of the words of SLIP-39, one wrong or three unknown ones are determined.
 An address of Ethereum has a checksum only if its letters are in both cases; one
 or two wrong, missing, extra or exchanged digits are found. So are those of texts
-of Monero, Stellar, Algorand, Filecoin and Polkadot.
+of Monero, Stellar, Algorand, Filecoin, Polkadot, EOS and Hive.
 
 Kinds:
   p2pkh (1...), p2sh (3...), testnet-p2pkh (m... n...), testnet-p2sh (2...),

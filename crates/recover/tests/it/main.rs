@@ -4,6 +4,7 @@
 mod base32;
 mod codex32;
 mod eip55;
+mod eos;
 mod judge;
 mod monero;
 mod not_run;

@@ -242,6 +242,11 @@ fn keys_and_addresses_that_are_searched_for() {
             "Substrate address (SS58)",
             20,
         ),
+        (
+            "STM6MRyAjQq8ud7hVNYcfnVPJqcVpscN5So8BhtHuGYqET5GDW5CV",
+            "Hive or Steem public key",
+            20,
+        ),
     ] {
         let (before, after) = (&text[..place], &text[place + 1..]);
         let wrong = if text.starts_with('f') { 'q' } else { 'Q' };
