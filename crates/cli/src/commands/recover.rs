@@ -78,7 +78,8 @@ Kinds:
   dogecoin-wif-compressed,
   dash (X...), dash-p2sh (7...), dash-wif, dash-wif-compressed,
   zcash (t1...), zcash-p2sh (t3...), tron (T...), tezos (tz1... tz2... tz3...),
-  tezos-contract (KT1...), ripple (r...), ripple-seed (s...)
+  tezos-contract (KT1...), ripple (r...), ripple-seed (s...),
+  ripple-x (X...), testnet-ripple-x (T...)
 
 Exit status:
   0  exactly one string fits

@@ -3,7 +3,7 @@
 use hashlane_recover::{Answer, Refusal, recover};
 use proptest::prelude::*;
 
-use crate::judge::every_text_is_found;
+use crate::reference::every_text_is_found;
 
 /// Keys of the tests of eosjs, the first of them with the starts of other chains.
 const KEYS: [(&str, &str); 7] = [

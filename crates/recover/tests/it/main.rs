@@ -9,6 +9,7 @@ mod judge;
 mod monero;
 mod not_run;
 mod prefixes;
+mod reference;
 mod repair;
 mod slip39;
 mod ss58;

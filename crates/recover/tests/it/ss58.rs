@@ -3,7 +3,7 @@
 use hashlane_recover::{Answer, Refusal, recover};
 use proptest::prelude::*;
 
-use crate::judge::every_text_is_found;
+use crate::reference::every_text_is_found;
 
 /// The account of Alice in Substrate's documentation on three networks, and addresses that scalecodec encodes.
 const ADDRESSES: [(&str, &str); 6] = [

@@ -297,6 +297,40 @@ fn known_addresses_of_ethereum() {
     assert_eq!(recover(&["--known", known, damaged]).code, Some(2));
 }
 
+/// X-addresses of the XRP Ledger, with a tag and without one.
+#[test]
+fn x_addresses() {
+    for (address, what) in [
+        (
+            "XVLhHMPHU98es4dbozjVtdWzVrDjtV18pX8yuPT7y4xaEHi",
+            "XRP Ledger X-address, X...",
+        ),
+        (
+            "T719a5UwUCnEs54UsxG9CJYYDhwmFCqkr7wxCcNcfZ6p5GZ",
+            "XRP Ledger testnet X-address, T...",
+        ),
+    ] {
+        let ended = recover(&[address]);
+        assert_eq!(
+            (ended.code, ended.stdout),
+            (Some(0), format!("{address}  ({what}, intact)\n"))
+        );
+        let (before, after) = address.split_at(20);
+        for damaged in [
+            format!("{before}z{}", &after[1..]),
+            format!("{before}{}", &after[1..]),
+        ] {
+            let ended = recover(&["--errors", "1", "--case", "kept", &damaged]);
+            assert_eq!(
+                (ended.code, ended.stdout),
+                (Some(0), format!("{address}  ({what}, 1 edit)\n")),
+                "{}",
+                ended.stderr
+            );
+        }
+    }
+}
+
 /// Tezos is Base58Check with three bytes before the hash, so the letter case can be lost.
 #[test]
 fn addresses_of_tezos() {
