@@ -297,11 +297,12 @@ const TABLE: &[Row] = &[
     address("tron", "Tron address, T...", &[&[0x41]]),
     address(
         "tezos",
-        "Tezos address, tz1..., tz2... or tz3...",
+        "Tezos address, tz1... to tz4...",
         &[
             &[0x06, 0xa1, 0x9f],
             &[0x06, 0xa1, 0xa1],
             &[0x06, 0xa1, 0xa4],
+            &[0x06, 0xa1, 0xa6],
         ],
     ),
     address(
@@ -309,6 +310,46 @@ const TABLE: &[Row] = &[
         "Tezos contract, KT1...",
         &[&[0x02, 0x5a, 0x79]],
     ),
+    address(
+        "tezos-rollup",
+        "Tezos smart rollup, sr1...",
+        &[&[0x06, 0x7c, 0x75]],
+    ),
+    Row {
+        payload_len: 36,
+        ..address(
+            "tezos-edpk",
+            "Tezos public key, edpk...",
+            &[&[0x0d, 0x0f, 0x25, 0xd9]],
+        )
+    },
+    Row {
+        payload_len: 37,
+        // The first byte of a compressed point is its sign.
+        ..address(
+            "tezos-sppk",
+            "Tezos public key, sppk... or p2pk...",
+            &[
+                &[0x03, 0xfe, 0xe2, 0x56, 2],
+                &[0x03, 0xfe, 0xe2, 0x56, 3],
+                &[0x03, 0xb2, 0x8b, 0x7f, 2],
+                &[0x03, 0xb2, 0x8b, 0x7f, 3],
+            ],
+        )
+    },
+    Row {
+        payload_len: 36,
+        ..key(
+            "tezos-edsk",
+            "Tezos private key of 54 characters, edsk..., spsk... or p2sk...",
+            &[
+                &[0x0d, 0x0f, 0x3a, 0x07],
+                &[0x11, 0xa2, 0xe0, 0xc9],
+                &[0x10, 0x51, 0xee, 0xbd],
+            ],
+            &[],
+        )
+    },
     Row {
         alphabet: Alphabet::Ripple,
         ..address("ripple", "XRP Ledger address, r...", &[&[0x00]])

@@ -73,3 +73,34 @@ check = is_valid_xaddress
     let script = format!("{SCRIPT}{DAMAGE}");
     every_text_is_found("XRPL", ("xrpl", "xrpl-py"), &script, 21, found);
 }
+
+#[test]
+fn addresses_and_keys_of_pytezos() {
+    const SCRIPT: &str = r"
+from pytezos_crypto.encoding import base58_decode, base58_encode
+
+KINDS = ['tz1', 'tz2', 'tz3', 'KT1', 'sr1', 'edpk', 'sppk', 'p2pk', 'edsk', 'spsk', 'p2sk']
+
+def make_text(chosen):
+    kind = chosen.choice(KINDS)
+    if kind in ('sppk', 'p2pk'):
+        data = bytes([chosen.choice([2, 3])]) + chosen.randbytes(32)
+    else:
+        data = chosen.randbytes(20 if kind[2] in '123' else 32)
+    return base58_encode(data, kind.encode()).decode()
+
+def check(text):
+    try:
+        return bool(base58_decode(text.encode()))
+    except ValueError:
+        return False
+";
+    let script = format!("{SCRIPT}{DAMAGE}");
+    every_text_is_found(
+        "PYTEZOS",
+        ("pytezos_crypto", "pytezos-crypto"),
+        &script,
+        21,
+        found,
+    );
+}

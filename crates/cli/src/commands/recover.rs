@@ -77,9 +77,10 @@ Kinds:
   dogecoin (D...), dogecoin-p2sh (9... A...), dogecoin-wif,
   dogecoin-wif-compressed,
   dash (X...), dash-p2sh (7...), dash-wif, dash-wif-compressed,
-  zcash (t1...), zcash-p2sh (t3...), tron (T...), tezos (tz1... tz2... tz3...),
-  tezos-contract (KT1...), ripple (r...), ripple-seed (s...),
-  ripple-x (X...), testnet-ripple-x (T...)
+  zcash (t1...), zcash-p2sh (t3...), tron (T...), tezos (tz1... to tz4...),
+  tezos-contract (KT1...), tezos-rollup (sr1...), tezos-edpk,
+  tezos-sppk (sppk... p2pk...), tezos-edsk (edsk... spsk... p2sk...),
+  ripple (r...), ripple-seed (s...), ripple-x (X...), testnet-ripple-x (T...)
 
 Exit status:
   0  exactly one string fits

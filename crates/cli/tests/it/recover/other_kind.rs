@@ -331,29 +331,58 @@ fn x_addresses() {
     }
 }
 
-/// Tezos is Base58Check with three bytes before the hash, so the letter case can be lost.
+/// Tezos is Base58Check with three or four bytes before a hash or a key, so the letter case can be lost.
 #[test]
-fn addresses_of_tezos() {
-    for (address, what) in [
+fn addresses_and_keys_of_tezos() {
+    for (text, what) in [
         (
             "tz1VSUr8wwNhLAzempoch5d6hLRiTh8Cjcjb",
-            "Tezos address, tz1..., tz2... or tz3...",
+            "Tezos address, tz1... to tz4...",
+        ),
+        (
+            "tz4F2fxv7sKQx9wyoRMteoJwZEZnV9WFU2wL",
+            "Tezos address, tz1... to tz4...",
         ),
         (
             "KT1PWx2mnDueood7fEmfbBDKx1D9BAnnXitn",
             "Tezos contract, KT1...",
         ),
+        (
+            "edpkuBknW28nW72KG6RoHtYW7p12T6GKc7nAbwYX5m8Wd9sDVC9yav",
+            "Tezos public key, edpk...",
+        ),
+        (
+            "sppk7bMuoa8w2LSKz3XEuPsKx1WavsMLCWgbWG9CZNAsJg9eTmkXRPd",
+            "Tezos public key, sppk... or p2pk...",
+        ),
+        (
+            "p2pk66tTYL5EvahKAXncbtbRPBkAnxo3CszzUho5wPCgWauBMyvybuB",
+            "Tezos public key, sppk... or p2pk...",
+        ),
+        (
+            "edsk3nM41ygNfSxVU4w1uAW3G9EnTQEB5rjojeZedLTGmiGRcierVv",
+            "Tezos private key of 54 characters, edsk..., spsk... or p2sk...",
+        ),
     ] {
-        let ended = recover(&[address]);
+        let ended = recover_of(hashlane().args(["recover", "-"]), text);
+        let (line, _) = ended.stdout.split_once('\n').unwrap();
         assert_eq!(
-            (ended.code, ended.stdout),
-            (Some(0), format!("{address}  ({what}, intact)\n"))
+            (ended.code, line),
+            (Some(0), format!("{text}  ({what}, intact)").as_str())
         );
-        let damaged = address.replace("d6h", "d7h").replace("DKx", "DKy");
-        let ended = recover(&["--errors", "1", "--case", "kept", &damaged]);
+        let (before, after) = text.split_at(20);
+        let wrong = if after.starts_with('z') { 'y' } else { 'z' };
+        let damaged = format!("{before}{wrong}{}", &after[1..]);
+        let ended = recover_of(
+            hashlane().args(["recover", "--errors", "1", "--case", "kept", "-"]),
+            &damaged,
+        );
+        let (line, _) = ended.stdout.split_once('\n').unwrap();
         assert_eq!(
-            (ended.code, ended.stdout),
-            (Some(0), format!("{address}  ({what}, 1 edit)\n"))
+            (ended.code, line),
+            (Some(0), format!("{text}  ({what}, 1 edit)").as_str()),
+            "{}",
+            ended.stderr
         );
     }
 }
