@@ -149,8 +149,8 @@ def recover(
     The last four bytes of such a string are a checksum. The search tries all possible originals. One candidate of four billion
     fits by accident: see :attr:`Estimate.accidental_hits`. Several hits are all returned, and none is chosen. A text that is
     intact is the only hit, with 0 edits. Bech32 texts (``bc1...``, ``npub1...``, ``age1...``, any prefix) and codex32 need no search:
-    their checksum repairs errors, and the options do not apply. Addresses of Ethereum, Monero, Stellar, Algorand and Filecoin are
-    searched for with ``errors`` up to 2, and the words of SLIP-39 with up to 3.
+    their checksum repairs errors, and the options do not apply. Texts of Ethereum, Monero, Stellar, Algorand, Filecoin,
+    Polkadot and EOS are searched for with ``errors`` up to 2, and the words of SLIP-39 with up to 3.
 
     As with the command ``hashlane recover``, a call without ``case``, ``glyphs``, ``errors`` and ``shard`` searches for more and
     more damage, the cheapest first, until there is a hit or ``max_time`` is over. :attr:`Recovery.tried` lists these searches, and

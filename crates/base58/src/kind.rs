@@ -44,8 +44,7 @@ impl Kind {
 
     /// Returns the kind with this name.
     pub fn named(name: &str) -> Option<Self> {
-        let row = TABLE.iter().find(|row| row.name.eq_ignore_ascii_case(name));
-        row.map(Self::of_row)
+        row(name).map(Self::of_row)
     }
 
     /// Returns a kind for any payload of `payload_len` bytes that starts with `version`.
@@ -67,6 +66,7 @@ impl Kind {
         payload.len() == self.payload_len
             && payload.ends_with(&self.suffix)
             && versions.any(|version| payload.starts_with(version))
+            && row(&self.name).is_none_or(|row| (row.is_possible)(payload))
     }
 
     /// Returns `true` if a string is nothing but a version and the hash in an address.
@@ -121,6 +121,35 @@ struct Row {
     versions: &'static [&'static [u8]],
     suffix: &'static [u8],
     is_secret: bool,
+    /// Returns `false` for a payload that has the right bytes at both ends, and is of no string all the same.
+    is_possible: fn(&[u8]) -> bool,
+}
+
+fn row(name: &str) -> Option<&'static Row> {
+    TABLE.iter().find(|row| row.name.eq_ignore_ascii_case(name))
+}
+
+const fn any(_: &[u8]) -> bool {
+    true
+}
+
+/// Returns the row of an X-address: a version, a hash, and a destination tag of nine bytes, the last four of which are zero (XRPL standard
+/// XLS-5d).
+const fn x_address(
+    name: &'static str,
+    description: &'static str,
+    versions: &'static [&'static [u8]],
+) -> Row {
+    Row {
+        alphabet: Alphabet::Ripple,
+        payload_len: versions[0].len() + ADDRESS_HASH_LEN + 9,
+        suffix: &[0],
+        is_possible: |payload| match payload.last_chunk::<9>() {
+            Some([flag, tag @ .., 0, 0, 0, 0]) => *flag == 1 || (*flag, *tag) == (0, [0; 4]),
+            _ => false,
+        },
+        ..address(name, description, versions)
+    }
 }
 
 /// Returns the row of an address: a version and a hash of 20 bytes.
@@ -137,6 +166,7 @@ const fn address(
         versions,
         suffix: &[],
         is_secret: false,
+        is_possible: any,
     }
 }
 
@@ -156,6 +186,7 @@ const fn key(
         versions,
         suffix,
         is_secret: true,
+        is_possible: any,
     }
 }
 
@@ -210,6 +241,7 @@ const TABLE: &[Row] = &[
         ],
         suffix: &[],
         is_secret: true,
+        is_possible: any,
     },
     address("litecoin", "Litecoin address, L...", &[&[0x30]]),
     address("litecoin-p2sh", "Litecoin script address, M...", &[&[0x32]]),
@@ -265,11 +297,12 @@ const TABLE: &[Row] = &[
     address("tron", "Tron address, T...", &[&[0x41]]),
     address(
         "tezos",
-        "Tezos address, tz1..., tz2... or tz3...",
+        "Tezos address, tz1... to tz4...",
         &[
             &[0x06, 0xa1, 0x9f],
             &[0x06, 0xa1, 0xa1],
             &[0x06, 0xa1, 0xa4],
+            &[0x06, 0xa1, 0xa6],
         ],
     ),
     address(
@@ -277,10 +310,56 @@ const TABLE: &[Row] = &[
         "Tezos contract, KT1...",
         &[&[0x02, 0x5a, 0x79]],
     ),
+    address(
+        "tezos-rollup",
+        "Tezos smart rollup, sr1...",
+        &[&[0x06, 0x7c, 0x75]],
+    ),
+    Row {
+        payload_len: 36,
+        ..address(
+            "tezos-edpk",
+            "Tezos public key, edpk...",
+            &[&[0x0d, 0x0f, 0x25, 0xd9]],
+        )
+    },
+    Row {
+        payload_len: 37,
+        // The first byte of a compressed point is its sign.
+        ..address(
+            "tezos-sppk",
+            "Tezos public key, sppk... or p2pk...",
+            &[
+                &[0x03, 0xfe, 0xe2, 0x56, 2],
+                &[0x03, 0xfe, 0xe2, 0x56, 3],
+                &[0x03, 0xb2, 0x8b, 0x7f, 2],
+                &[0x03, 0xb2, 0x8b, 0x7f, 3],
+            ],
+        )
+    },
+    Row {
+        payload_len: 36,
+        ..key(
+            "tezos-edsk",
+            "Tezos private key of 54 characters, edsk..., spsk... or p2sk...",
+            &[
+                &[0x0d, 0x0f, 0x3a, 0x07],
+                &[0x11, 0xa2, 0xe0, 0xc9],
+                &[0x10, 0x51, 0xee, 0xbd],
+            ],
+            &[],
+        )
+    },
     Row {
         alphabet: Alphabet::Ripple,
         ..address("ripple", "XRP Ledger address, r...", &[&[0x00]])
     },
+    x_address("ripple-x", "XRP Ledger X-address, X...", &[&[0x05, 0x44]]),
+    x_address(
+        "testnet-ripple-x",
+        "XRP Ledger testnet X-address, T...",
+        &[&[0x04, 0x93]],
+    ),
     Row {
         name: "ripple-seed",
         description: "XRP Ledger seed, s...",
@@ -289,5 +368,6 @@ const TABLE: &[Row] = &[
         versions: &[&[0x21]],
         suffix: &[],
         is_secret: true,
+        is_possible: any,
     },
 ];

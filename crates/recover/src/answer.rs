@@ -4,15 +4,17 @@ use crate::algorand::Algorand;
 use crate::bech32::Bech32;
 use crate::codex32::Codex32;
 use crate::eip55::Eip55;
+use crate::eos::Eos;
 use crate::filecoin::Filecoin;
 use crate::kind::{Answer, Count, Kind, Likeness, Refusal, Repaired};
 use crate::monero::Monero;
 use crate::search::Searched;
 use crate::slip39::Slip39;
+use crate::ss58::Ss58;
 use crate::stellar::Stellar;
 
 /// All kinds.
-pub const KINDS: [&dyn Kind; 8] = [
+pub const KINDS: [&dyn Kind; 10] = [
     &Bech32,
     &Codex32,
     &Eip55,
@@ -21,7 +23,13 @@ pub const KINDS: [&dyn Kind; 8] = [
     &Searched(Stellar),
     &Searched(Algorand),
     &Searched(Filecoin),
+    &Searched(Ss58),
+    &Searched(Eos),
 ];
+
+/// Expected number of accidental hits up to which a hit shows the kind of a text that other kinds look like: of a text that is of no
+/// kind of another crate, and of one that may be.
+const TELLING: [f64; 2] = [1.0, 0.01];
 
 /// Returns the possible originals of a damaged text, or `None` if the text is of no kind of this crate.
 ///
@@ -45,7 +53,8 @@ pub fn recover(
             break;
         }
         let fewer = before.map(|before| before - 1);
-        let answer = answer(kind, &what, text, (errors, fewer), accepts);
+        let telling = (!is_certain).then(|| TELLING[usize::from(!is_last)]);
+        let answer = answer(kind, &what, text, (errors, fewer), telling, accepts);
         let edits = answer.as_ref().ok().and_then(n_edits);
         // A text that can be of several kinds is of the one that needs the fewest edits.
         let is_better = edits.is_some_and(|edits| before.is_none_or(|before| edits < before));
@@ -95,6 +104,7 @@ fn answer(
     what: &str,
     text: &str,
     (errors, at_most): (Option<u8>, Option<u32>),
+    telling: Option<f64>,
     accepts: &dyn Fn(&Repaired) -> bool,
 ) -> Result<Answer, Refusal> {
     let at_most = at_most.and_then(|at_most| u8::try_from(at_most).ok());
@@ -113,7 +123,14 @@ fn answer(
         count: Count::default(),
         errors: None,
     };
-    for level in levels {
+    // A search with more accidental hits would show nothing.
+    let is_telling = |level: &u8| {
+        telling.is_none_or(|most| {
+            let count = (!kind.is_solved()).then(|| kind.count(text, *level));
+            !count.is_some_and(|count| count.is_ok_and(|count| count.accidental_hits > most))
+        })
+    };
+    for level in levels.into_iter().take_while(is_telling) {
         let (mut hits, count) = match kind.originals(text, level) {
             Ok(found) => found,
             // The searches for fewer errors are complete.

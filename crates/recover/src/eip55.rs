@@ -65,10 +65,11 @@ impl Kind for Eip55 {
         let is_marked = text
             .get(1..2)
             .is_some_and(|mark| mark.eq_ignore_ascii_case("x"));
-        let certain = Likeness::Certain("Ethereum address".into());
+        // Digits in both cases are nothing else. Those in one case can be any number.
+        let is_hexadecimal = text.chars().all(|c| c.is_ascii_hexdigit() || c == '?');
         places(text).map(|_| {
-            if is_marked {
-                certain
+            if is_marked || is_hexadecimal && checked(text).is_ok() {
+                Likeness::Certain("Ethereum address".into())
             } else {
                 Likeness::Possible
             }

@@ -12,8 +12,8 @@
 //! | `linear` | the solver of codex32 and SLIP-39 |
 //! | `eip55` | addresses of Ethereum: searched for |
 //! | `search` | the search for texts of a layout: the kinds below, each in one file |
-//! | `monero`, `stellar`, `algorand`, `filecoin` | their addresses and keys |
-//! | `base32` | Base32, for these |
+//! | `monero`, `stellar`, `algorand`, `filecoin`, `ss58`, `eos` | their addresses and keys |
+//! | `base32`, `base58` | Base32 and Base58, for these |
 //! | `places` | damaged texts of the kinds that are searched for, and their edits |
 //! | `keccak` | Keccak-256 in lanes |
 #![forbid(unsafe_code)]
@@ -26,9 +26,11 @@
 mod algorand;
 mod answer;
 mod base32;
+mod base58;
 mod bech32;
 mod codex32;
 mod eip55;
+mod eos;
 mod filecoin;
 mod keccak;
 mod kind;
@@ -37,6 +39,7 @@ mod monero;
 mod places;
 mod search;
 mod slip39;
+mod ss58;
 mod stellar;
 
 pub use answer::{KINDS, estimate, recover};

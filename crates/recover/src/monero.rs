@@ -4,6 +4,7 @@
 
 use zeroize::Zeroizing;
 
+use crate::base58::ALPHABET;
 use crate::keccak::{Block, Kernel};
 use crate::search::Layout;
 
@@ -60,7 +61,7 @@ fn decode(values: &[u8]) -> Option<Vec<u8>> {
 
 impl Layout for Monero {
     const WHAT: &'static str = "Monero address";
-    const ALPHABET: &'static str = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+    const ALPHABET: &'static str = ALPHABET;
     const HAS_CASE: bool = true;
     const CHECKED_BITS: i32 = 32;
 

@@ -155,3 +155,44 @@ fn addresses_of_keys() {
     let zero = encode_check(&[&[0x80][..], &[0; 32]].concat(), Alphabet::Bitcoin);
     assert_eq!(Hit::intact(&zero, &Kind::all()).unwrap().addresses(), []);
 }
+
+/// X-addresses of ripple-address-codec's documentation and tests: with a tag and without one, of both networks.
+#[test]
+fn x_addresses() {
+    for (text, kind) in [
+        (
+            "XVLhHMPHU98es4dbozjVtdWzVrDjtV18pX8yuPT7y4xaEHi",
+            "ripple-x",
+        ),
+        (
+            "X76UnYEMbQfEs3mUqgtjp4zFy9exgThRj7XVZ6UxsdrBptF",
+            "ripple-x",
+        ),
+        (
+            "X7AcgcsBL6XDcUb289X4mJ8djcdyKaB5hJDWMArnXr61cqZ",
+            "ripple-x",
+        ),
+        (
+            "T719a5UwUCnEs54UsxG9CJYYDhwmFCqkr7wxCcNcfZ6p5GZ",
+            "testnet-ripple-x",
+        ),
+        (
+            "T7oKJ3q7s94kDH6tpkBowhetT1JKfcfdSCmAXbS75iATyLD",
+            "testnet-ripple-x",
+        ),
+    ] {
+        let hit = Hit::intact(text, &Kind::all()).unwrap();
+        assert_eq!((hit.kind.as_str(), hit.is_secret), (kind, false));
+        assert_eq!(hit.addresses(), []);
+    }
+    // A flag that does not exist, a tag without its flag, and a tag of more than four bytes.
+    for tag in [
+        [2, 0, 0, 0, 0, 0, 0, 0, 0],
+        [0, 1, 0, 0, 0, 0, 0, 0, 0],
+        [1, 0, 0, 0, 0, 1, 0, 0, 0],
+    ] {
+        let payload = [&[5, 0x44][..], &[7; 20], &tag].concat();
+        let text = encode_check(&payload, Alphabet::Ripple);
+        assert_eq!(Hit::intact(&text, &Kind::all()), None, "{tag:?}");
+    }
+}

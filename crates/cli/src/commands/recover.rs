@@ -66,7 +66,8 @@ search: the checksum alone repairs two wrong characters, or up to four that are
 written as `?`; that of codex32 (ms1...) repairs four, or eight unknown ones.
 Of the words of SLIP-39, one wrong or three unknown ones are determined.
 An address of Ethereum has a checksum only if its letters are in both cases; one
-or two wrong, missing, extra or exchanged digits are found.
+or two wrong, missing, extra or exchanged digits are found. So are those of texts
+of Monero, Stellar, Algorand, Filecoin, Polkadot, EOS and Hive.
 
 Kinds:
   p2pkh (1...), p2sh (3...), testnet-p2pkh (m... n...), testnet-p2sh (2...),
@@ -76,8 +77,10 @@ Kinds:
   dogecoin (D...), dogecoin-p2sh (9... A...), dogecoin-wif,
   dogecoin-wif-compressed,
   dash (X...), dash-p2sh (7...), dash-wif, dash-wif-compressed,
-  zcash (t1...), zcash-p2sh (t3...), tron (T...), tezos (tz1... tz2... tz3...),
-  tezos-contract (KT1...), ripple (r...), ripple-seed (s...)
+  zcash (t1...), zcash-p2sh (t3...), tron (T...), tezos (tz1... to tz4...),
+  tezos-contract (KT1...), tezos-rollup (sr1...), tezos-edpk,
+  tezos-sppk (sppk... p2pk...), tezos-edsk (edsk... spsk... p2sk...),
+  ripple (r...), ripple-seed (s...), ripple-x (X...), testnet-ripple-x (T...)
 
 Exit status:
   0  exactly one string fits
@@ -323,6 +326,9 @@ impl Run {
         let search = search?;
         let estimate = search.estimate();
         if estimate.candidates == 0 {
+            if let Some(exit) = self.recover_other(env, text, is_from_stdin, true)? {
+                return Ok(exit);
+            }
             let suggestions = suggestions(&self.subject(text), damage, &[damage]);
             print_mismatches(env, &search, damage, &suggestions, args.output.is_json())?;
             return Ok(Exit::Bad);
@@ -402,7 +408,10 @@ impl Run {
         } = widen(env, subject, settings, until, !is_from_stdin)?;
         let Some((plan, recovered)) = last else {
             let step = match first? {
-                Least::Misfit(search) => return self.report_mismatched(env, text, &search),
+                Least::Misfit(search) => {
+                    let exit = self.recover_other(env, text, is_from_stdin, true)?;
+                    return exit.map_or_else(|| self.report_mismatched(env, text, &search), Ok);
+                }
                 Least::Fit(step) => step,
             };
             let plan = PlannedSearch::whole(step, &*self.backend);

@@ -3,7 +3,7 @@
 use hashlane_recover::{Answer, Refusal, Repaired, recover};
 use proptest::prelude::*;
 
-use crate::judge::every_text_is_found;
+use crate::reference::every_text_is_found;
 
 /// Examples of SEP 23, Algorand's documentation and Filecoin's specification, and keys that stellar-sdk encodes.
 const TEXTS: [(&str, &str); 13] = [

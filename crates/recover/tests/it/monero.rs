@@ -3,7 +3,7 @@
 use hashlane_recover::{Answer, Refusal, recover};
 use proptest::prelude::*;
 
-use crate::judge::every_text_is_found;
+use crate::reference::every_text_is_found;
 
 /// Addresses of Monero's documentation: standard, integrated, subaddress, and of a testnet.
 const ADDRESSES: [(&str, &str); 4] = [

@@ -4,7 +4,7 @@ use hashlane_recover::{Answer, Refusal, Repaired, is_words, recover};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use crate::judge::every_text_is_found;
+use crate::reference::every_text_is_found;
 
 /// Valid shares of the vectors of SLIP-39 of 20 and 33 words: without and with the flag of extendable backups.
 const SHARES: [(&str, &str); 5] = [

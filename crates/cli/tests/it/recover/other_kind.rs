@@ -237,6 +237,16 @@ fn keys_and_addresses_that_are_searched_for() {
             "Filecoin address of a key (secp256k1)",
             20,
         ),
+        (
+            "5GrwvaEF5zXb26Fz9rcQpDWS57CtERHpNehXCPcNoHGKutQY",
+            "Substrate address (SS58)",
+            20,
+        ),
+        (
+            "STM6MRyAjQq8ud7hVNYcfnVPJqcVpscN5So8BhtHuGYqET5GDW5CV",
+            "Hive or Steem public key",
+            20,
+        ),
     ] {
         let (before, after) = (&text[..place], &text[place + 1..]);
         let wrong = if text.starts_with('f') { 'q' } else { 'Q' };
@@ -287,17 +297,17 @@ fn known_addresses_of_ethereum() {
     assert_eq!(recover(&["--known", known, damaged]).code, Some(2));
 }
 
-/// Tezos is Base58Check with three bytes before the hash, so the letter case can be lost.
+/// X-addresses of the XRP Ledger, with a tag and without one.
 #[test]
-fn addresses_of_tezos() {
+fn x_addresses() {
     for (address, what) in [
         (
-            "tz1VSUr8wwNhLAzempoch5d6hLRiTh8Cjcjb",
-            "Tezos address, tz1..., tz2... or tz3...",
+            "XVLhHMPHU98es4dbozjVtdWzVrDjtV18pX8yuPT7y4xaEHi",
+            "XRP Ledger X-address, X...",
         ),
         (
-            "KT1PWx2mnDueood7fEmfbBDKx1D9BAnnXitn",
-            "Tezos contract, KT1...",
+            "T719a5UwUCnEs54UsxG9CJYYDhwmFCqkr7wxCcNcfZ6p5GZ",
+            "XRP Ledger testnet X-address, T...",
         ),
     ] {
         let ended = recover(&[address]);
@@ -305,11 +315,74 @@ fn addresses_of_tezos() {
             (ended.code, ended.stdout),
             (Some(0), format!("{address}  ({what}, intact)\n"))
         );
-        let damaged = address.replace("d6h", "d7h").replace("DKx", "DKy");
-        let ended = recover(&["--errors", "1", "--case", "kept", &damaged]);
+        let (before, after) = address.split_at(20);
+        for damaged in [
+            format!("{before}z{}", &after[1..]),
+            format!("{before}{}", &after[1..]),
+        ] {
+            let ended = recover(&["--errors", "1", "--case", "kept", &damaged]);
+            assert_eq!(
+                (ended.code, ended.stdout),
+                (Some(0), format!("{address}  ({what}, 1 edit)\n")),
+                "{}",
+                ended.stderr
+            );
+        }
+    }
+}
+
+/// Tezos is Base58Check with three or four bytes before a hash or a key, so the letter case can be lost.
+#[test]
+fn addresses_and_keys_of_tezos() {
+    for (text, what) in [
+        (
+            "tz1VSUr8wwNhLAzempoch5d6hLRiTh8Cjcjb",
+            "Tezos address, tz1... to tz4...",
+        ),
+        (
+            "tz4F2fxv7sKQx9wyoRMteoJwZEZnV9WFU2wL",
+            "Tezos address, tz1... to tz4...",
+        ),
+        (
+            "KT1PWx2mnDueood7fEmfbBDKx1D9BAnnXitn",
+            "Tezos contract, KT1...",
+        ),
+        (
+            "edpkuBknW28nW72KG6RoHtYW7p12T6GKc7nAbwYX5m8Wd9sDVC9yav",
+            "Tezos public key, edpk...",
+        ),
+        (
+            "sppk7bMuoa8w2LSKz3XEuPsKx1WavsMLCWgbWG9CZNAsJg9eTmkXRPd",
+            "Tezos public key, sppk... or p2pk...",
+        ),
+        (
+            "p2pk66tTYL5EvahKAXncbtbRPBkAnxo3CszzUho5wPCgWauBMyvybuB",
+            "Tezos public key, sppk... or p2pk...",
+        ),
+        (
+            "edsk3nM41ygNfSxVU4w1uAW3G9EnTQEB5rjojeZedLTGmiGRcierVv",
+            "Tezos private key of 54 characters, edsk..., spsk... or p2sk...",
+        ),
+    ] {
+        let ended = recover_of(hashlane().args(["recover", "-"]), text);
+        let (line, _) = ended.stdout.split_once('\n').unwrap();
         assert_eq!(
-            (ended.code, ended.stdout),
-            (Some(0), format!("{address}  ({what}, 1 edit)\n"))
+            (ended.code, line),
+            (Some(0), format!("{text}  ({what}, intact)").as_str())
+        );
+        let (before, after) = text.split_at(20);
+        let wrong = if after.starts_with('z') { 'y' } else { 'z' };
+        let damaged = format!("{before}{wrong}{}", &after[1..]);
+        let ended = recover_of(
+            hashlane().args(["recover", "--errors", "1", "--case", "kept", "-"]),
+            &damaged,
+        );
+        let (line, _) = ended.stdout.split_once('\n').unwrap();
+        assert_eq!(
+            (ended.code, line),
+            (Some(0), format!("{text}  ({what}, 1 edit)").as_str()),
+            "{}",
+            ended.stderr
         );
     }
 }
