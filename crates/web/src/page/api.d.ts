@@ -500,6 +500,22 @@ export interface Limit {
   value: number | null;
 }
 
+/** A link that needs no further credentials. */
+export interface Link {
+  /** The time after which the token is refused. */
+  lifetime_seconds: number;
+  /** The URL, with a token in its query. */
+  url: string;
+}
+
+/** What a link leads to. */
+export interface LinkRequest {
+  /** The number of a file; without it, the largest audio or video file. */
+  file?: number;
+  /** Whether the link leads to the playlist of all audio and video files. Then `file` is absent. */
+  playlist?: boolean;
+}
+
 /** The credentials of a login. */
 export type Login = TokenLogin | PasswordLogin;
 
