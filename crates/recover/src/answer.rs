@@ -29,7 +29,7 @@ pub const KINDS: [&dyn Kind; 10] = [
 
 /// Expected number of accidental hits up to which a hit shows the kind of a text that other kinds look like: of a text that is of no
 /// kind of another crate, and of one that may be.
-const TELLING: [f64; 2] = [1.0, 0.01];
+const TELLING: [f64; 2] = [0.1, 0.01];
 
 /// Returns the possible originals of a damaged text, or `None` if the text is of no kind of this crate.
 ///

@@ -86,14 +86,10 @@ impl Layout for Ss58 {
         &LENS
     }
 
-    /// Keys that lost characters, X-addresses of the XRP Ledger and content identifiers of IPFS (`Qm`) have these lengths, too.
+    /// Other texts of these lengths can be keys that lost characters, X-addresses of the XRP Ledger or content identifiers of IPFS.
     fn is_certain(_: &str, text: &str) -> bool {
-        let first = text.chars().next().unwrap_or_default();
-        match (text.len(), first.to_ascii_uppercase()) {
-            (46..=49, '1') | (47..=48, '5') => true,
-            (_, 'K' | 'L' | 'Q' | 'T' | 'X') => false,
-            (46..=48, _) => first != '5',
-            (49, _) => first >= 'V',
+        match (text.len(), text.chars().next()) {
+            (46..=49, Some('1')) | (47..=48, Some('5')) => true,
             _ => false,
         }
     }

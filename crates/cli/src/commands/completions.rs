@@ -119,8 +119,10 @@ fn with_values(command_line: Command, all: &[Configurable]) -> Command {
     let names = command_line.get_subcommands().map(Command::get_name);
     let pages: Vec<String> = names.map(str::to_owned).chain(program_names()).collect();
     let values = |command: Command, argument: &'static str, values: Vec<String>| {
-        command.mut_arg(argument, |arg| {
-            arg.value_parser(PossibleValuesParser::new(values))
+        // `mut_arg` would move the argument behind the others.
+        command.mut_args(|arg| match arg.get_id() == argument {
+            true => arg.value_parser(PossibleValuesParser::new(values.clone())),
+            false => arg,
         })
     };
     let algorithms = Algorithm::ALL.iter().map(|algorithm| algorithm.name());

@@ -66,8 +66,8 @@ search: the checksum alone repairs two wrong characters, or up to four that are
 written as `?`; that of codex32 (ms1...) repairs four, or eight unknown ones.
 Of the words of SLIP-39, one wrong or three unknown ones are determined.
 An address of Ethereum has a checksum only if its letters are in both cases; one
-or two wrong, missing, extra or exchanged digits are found. So are those of texts
-of Monero, Stellar, Algorand, Filecoin, Polkadot, EOS and Hive.
+or two wrong, missing, extra or exchanged digits are found, and so are those of
+texts of Monero, Stellar, Algorand, Filecoin, Polkadot, EOS and Hive.
 
 Kinds:
   p2pkh (1...), p2sh (3...), testnet-p2pkh (m... n...), testnet-p2sh (2...),
@@ -501,7 +501,7 @@ impl Run {
         bail!("--max-time is too short for every search")
     }
 
-    /// Recovers a text of a kind that is not Base58Check, or returns `None` for a text of no such kind.
+    /// Recovers a text of a kind that is not Base58Check, or returns `None` for a text of no such kind, or if kinds are chosen.
     fn recover_other(
         &self,
         env: &mut Env,
@@ -509,6 +509,9 @@ impl Run {
         is_from_stdin: bool,
         is_last: bool,
     ) -> anyhow::Result<Option<Exit>> {
+        if !self.args.kinds.are_absent() {
+            return Ok(None);
+        }
         let settings = other_kind::Settings {
             errors: self.args.damage.errors(),
             estimate: self.args.estimate,

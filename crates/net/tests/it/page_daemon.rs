@@ -77,8 +77,11 @@ impl Visit {
     /// Runs a command of the menu with the torrent in the pane.
     fn act(&self, command: &str) {
         self.browser.click("#chosen-more");
-        self.browser
-            .click(&format!("#menu [data-command={command}]"));
+        let command = format!("#menu [data-command={command}]");
+        self.browser.wait_for(&format!(
+            "return document.querySelector(\"{command}\") !== null"
+        ));
+        self.browser.click(&command);
     }
 
     /// Waits until a dialog is open, which is accessible.

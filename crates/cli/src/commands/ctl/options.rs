@@ -168,8 +168,9 @@ pub(super) struct AddArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct StreamArgs {
-    #[command(flatten)]
-    torrent: One,
+    /// Info-hash, its first digits, or exact name
+    #[arg(value_name = "TORRENT")]
+    torrent: String,
 
     /// Position of the file in the torrent, as `ctl files` shows it [default: the largest audio or video file]
     #[arg(value_name = "FILE")]
@@ -609,8 +610,12 @@ impl Action {
             Self::Trackers(One { torrent }) => Request::Trackers(torrent),
             Self::Peers(One { torrent }) => Request::Peers(torrent),
             Self::Stream(args) => {
-                let StreamArgs { file, playlist, .. } = args;
-                Request::Link(args.torrent.torrent, LinkRequest { file, playlist })
+                let StreamArgs {
+                    torrent,
+                    file,
+                    playlist,
+                } = args;
+                Request::Link(torrent, LinkRequest { file, playlist })
             }
             Self::Remove(args) => {
                 let content = if args.delete_content {
