@@ -88,10 +88,10 @@ impl Layout for Ss58 {
 
     /// Other texts of these lengths can be keys that lost characters, X-addresses of the XRP Ledger or content identifiers of IPFS.
     fn is_certain(_: &str, text: &str) -> bool {
-        match (text.len(), text.chars().next()) {
-            (46..=49, Some('1')) | (47..=48, Some('5')) => true,
-            _ => false,
-        }
+        matches!(
+            (text.len(), text.chars().next()),
+            (46..=49, Some('1')) | (47..=48, Some('5'))
+        )
     }
 
     fn valid(_: &str, texts: &[Zeroizing<Vec<u8>>]) -> Vec<(usize, String, bool)> {

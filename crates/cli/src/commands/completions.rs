@@ -120,9 +120,12 @@ fn with_values(command_line: Command, all: &[Configurable]) -> Command {
     let pages: Vec<String> = names.map(str::to_owned).chain(program_names()).collect();
     let values = |command: Command, argument: &'static str, values: Vec<String>| {
         // `mut_arg` would move the argument behind the others.
-        command.mut_args(|arg| match arg.get_id() == argument {
-            true => arg.value_parser(PossibleValuesParser::new(values.clone())),
-            false => arg,
+        command.mut_args(|arg| {
+            if arg.get_id() == argument {
+                arg.value_parser(PossibleValuesParser::new(values.clone()))
+            } else {
+                arg
+            }
         })
     };
     let algorithms = Algorithm::ALL.iter().map(|algorithm| algorithm.name());

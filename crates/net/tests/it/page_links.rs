@@ -151,6 +151,36 @@ fn a_player_reads_content_by_a_url() {
     served.api.daemon.terminate();
 }
 
+/// Asserts that the token of a link to a file of an album opens nothing else of the API, and no other method.
+fn refuses_the_rest(served: &Served, album: &str, token: &str) {
+    let id = album.split('/').nth(4).unwrap();
+    let as_bearer = format!("Bearer {token}");
+    for request in [
+        "GET /api/v1/torrents".to_owned(),
+        "GET /api/v1/status".to_owned(),
+        "GET /api/v1/config".to_owned(),
+        "GET /metrics".to_owned(),
+        format!("GET /api/v1/torrents/{id}"),
+        format!("GET /api/v1/torrents/{id}/files"),
+        format!("GET /api/v1/torrents/{id}/trackers"),
+        format!("POST /api/v1/torrents/{id}"),
+        format!("POST /api/v1/torrents/{id}/link"),
+        "POST /api/v1/batch".to_owned(),
+        "PATCH /api/v1/config".to_owned(),
+    ] {
+        assert_eq!(
+            served.status(&format!("{request}?token={token}")),
+            401,
+            "{request}"
+        );
+        let headers = [("Authorization", as_bearer.as_str())];
+        assert_eq!(served.ask(&request, &headers).0.status, 401, "{request}");
+    }
+    for method in ["POST", "PUT", "DELETE", "PATCH"] {
+        assert_eq!(served.status(&format!("{method} {album}")), 405, "{method}");
+    }
+}
+
 /// The token of a link opens the content of its torrent, and nothing else.
 #[test]
 fn a_token_is_good_for_one_torrent() {
@@ -190,32 +220,7 @@ fn a_token_is_good_for_one_torrent() {
         let request = format!("GET /api/v1/torrents/{id}/files/0/content?token={token}");
         assert_eq!(served.status(&request), 401, "{id}");
     }
-    let id = path.split('/').nth(4).unwrap();
-    let as_bearer = format!("Bearer {token}");
-    for request in [
-        "GET /api/v1/torrents".to_owned(),
-        "GET /api/v1/status".to_owned(),
-        "GET /api/v1/config".to_owned(),
-        "GET /metrics".to_owned(),
-        format!("GET /api/v1/torrents/{id}"),
-        format!("GET /api/v1/torrents/{id}/files"),
-        format!("GET /api/v1/torrents/{id}/trackers"),
-        format!("POST /api/v1/torrents/{id}"),
-        format!("POST /api/v1/torrents/{id}/link"),
-        "POST /api/v1/batch".to_owned(),
-        "PATCH /api/v1/config".to_owned(),
-    ] {
-        assert_eq!(
-            served.status(&format!("{request}?token={token}")),
-            401,
-            "{request}"
-        );
-        let headers = [("Authorization", as_bearer.as_str())];
-        assert_eq!(served.ask(&request, &headers).0.status, 401, "{request}");
-    }
-    for method in ["POST", "PUT", "DELETE", "PATCH"] {
-        assert_eq!(served.status(&format!("{method} {album}")), 405, "{method}");
-    }
+    refuses_the_rest(&served, &album, &token);
     // Other sites are refused as with other credentials.
     for (header, status) in [
         (("Host", "a.example"), 421),
