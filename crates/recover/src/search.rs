@@ -1,4 +1,6 @@
-//! The search for texts in an alphabet, part of which is a checksum. A [`Layout`] is all that differs from kind to kind.
+//! The search for texts in an alphabet that contain a checksum. Kinds differ only in their [`Layout`].
+
+use std::panic::resume_unwind;
 
 use zeroize::Zeroizing;
 
@@ -171,12 +173,9 @@ impl<L: Layout> Kind for Searched<L> {
             let threads = (1..n_threads).map(|part| scope.spawn(move || search(part)));
             let threads: Vec<_> = threads.collect();
             let mut found = search(0);
-            // A panic of a thread is one of the caller.
-            found.extend(
-                threads
-                    .into_iter()
-                    .flat_map(|thread| thread.join().unwrap_or_default()),
-            );
+            for thread in threads {
+                found.extend(thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            }
             found
         });
         found.sort_by(|one, other| {
