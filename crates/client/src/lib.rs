@@ -113,7 +113,7 @@ pub use observer::{Observer, StuckWebSeed};
 pub use rates::RateHistory;
 pub use reader::{FileReader, ReadError};
 pub use rights::Rights;
-pub use snapshot::{Activity, Reach, SecretTiers, Snapshot, TorrentSnapshot};
+pub use snapshot::{Activity, Reach, SecretTiers, Snapshot, TorrentSnapshot, unix_seconds};
 pub use source::{Over, ReadMetainfo, Source, Task};
 pub use space::Space;
 pub use status::status_of;

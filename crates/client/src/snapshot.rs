@@ -555,7 +555,7 @@ impl DerefMut for LiveSnapshot {
 }
 
 /// Returns the current time in seconds since 1970.
-pub(crate) fn unix_seconds() -> u64 {
+pub fn unix_seconds() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
 }

@@ -34,7 +34,7 @@ pub struct TorrentRule {
     pub keep_seeders: Option<u32>,
 }
 
-/// Conditions, all of which have to be met. Of a list, one item has to fit. A property that is not known yet meets no condition.
+/// Conditions. A torrent has to meet each of them, and of a list, one item. A property that is not known yet meets none.
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {
     /// Hosts of trackers, or domains that contain them.

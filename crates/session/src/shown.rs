@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use hashlane_api::{Goal, Place, Rates, Target};
-use hashlane_client::{Activity, SecretTiers, Snapshot, TorrentSnapshot};
+use hashlane_client::{Activity, SecretTiers, Snapshot, TorrentSnapshot, unix_seconds};
 use hashlane_store::{Choices, Entry, Metainfo, TorrentTotals};
 
 use super::goal::is_served;
@@ -80,8 +80,7 @@ impl Shown {
         if is_same_client && self.change == torrents.change {
             return Arc::clone(&self.snapshot);
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now = now.as_ref().map_or(0, Duration::as_secs);
+        let now = unix_seconds();
         let session_goal = torrents.session_goal();
         let mut shown = Vec::with_capacity(self.torrents.len());
         let mut has_changed = !is_same_client;

@@ -18,14 +18,14 @@ use std::num::{NonZeroU16, NonZeroU32};
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use hashlane_api::Size;
 use hashlane_api::{Place, Rates, Refusal, Status};
 use hashlane_client::{
     Activity, AddError, AddOptions, Client, Control, Earlier, Event, Mode, Network, NetworkError,
     Outcome, Over, Remove, SecretTiers, Snapshot, Source, TorrentError, TorrentHandle,
-    TorrentSnapshot, VerifiedContent, status_of,
+    TorrentSnapshot, VerifiedContent, status_of, unix_seconds,
 };
 use hashlane_metainfo::Torrent;
 use hashlane_store::{Choices, Entry, Metainfo, Name, Store, StoreError, TorrentTotals};
@@ -634,8 +634,7 @@ impl Torrents {
             }
             Event::Renamed { error, .. } => self.on_renamed(name, error.is_none())?,
             Event::Complete(complete) => {
-                let now = SystemTime::now().duration_since(UNIX_EPOCH);
-                let now = now.as_ref().map_or(0, Duration::as_secs);
+                let now = unix_seconds();
                 let base = self.running.get(&name).map(|running| &running.base);
                 let is_news = |base: &TorrentTotals| {
                     let is_due = base.was_incomplete || self.hooks.runs_for_present();

@@ -1,10 +1,10 @@
 //! What rules decide about torrents.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use hashlane_api::{Identity, Named, Patch, Rates, Rules, TorrentRules};
-use hashlane_client::Snapshot;
+use hashlane_client::{Snapshot, unix_seconds};
 use hashlane_store::{Entry, Name};
 
 use super::{Running, Torrents};
@@ -173,9 +173,4 @@ fn decide_for(
         seeders: running.snapshot(all).and_then(|it| it.tracker_seeds),
     };
     decide(rules, &facts)
-}
-
-fn unix_seconds() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.as_ref().map_or(0, Duration::as_secs)
 }
