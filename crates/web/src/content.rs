@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::{Instant, sleep};
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::problem::status;
+use super::problem::{Refused, status};
 use super::service::Found;
 use super::state::State;
 
@@ -271,9 +271,6 @@ fn sent(
     });
     Body::from_stream(ReceiverStream::new(parts))
 }
-
-/// The status of an error, and its reason.
-pub(super) type Refused = (StatusCode, String);
 
 /// Returns a reader of a file of a torrent.
 pub(super) fn reader(found: &Found, number: usize) -> Result<FileReader, Refused> {

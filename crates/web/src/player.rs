@@ -12,13 +12,13 @@ use hashlane_api::{Link, LinkRequest, Refusal};
 use hashlane_client::TorrentKey;
 
 use super::access::{self, Access};
-use super::content::{Refused, reader};
+use super::content::reader;
 use super::links::{LIFETIME, token_in, url};
 use super::playlist::media;
-use super::problem::status;
+use super::problem::{Refused, reason};
 use super::state::State;
 
-/// Why there is no link to a file that nobody named.
+/// The reason if there is no link, and no file is named.
 const NO_MEDIA: &str = "the torrent has no audio or video file, or its files are not known yet; name a file by its number";
 
 /// Passes a request for content on if it has the token of the torrent, or without one the right to read.
@@ -66,16 +66,14 @@ fn linked(
     headers: &HeaderMap,
     LinkRequest { file, playlist }: LinkRequest,
 ) -> Result<Link, Refused> {
-    let refused = |refusal: Refusal| (status(&refusal), refusal.to_string());
-    let found = state.service.find(key).ok_or(Refusal::Absent);
-    let found = found.map_err(refused)?;
+    let found = state.find(key)?;
     if playlist && file.is_some() {
         let reason = "either a file or the playlist";
         return Err((StatusCode::UNPROCESSABLE_ENTITY, reason.to_owned()));
     }
     let largest = || media(&found.torrent).max_by_key(|file| file.length_bytes);
     let number = file.or_else(|| largest().map(|file| file.number));
-    let number = number.ok_or_else(|| refused(Refusal::Conflict(NO_MEDIA.to_owned())))?;
+    let number = number.ok_or_else(|| reason(&Refusal::Conflict(NO_MEDIA.to_owned())))?;
     let path = if playlist {
         "playlist.m3u8".to_owned()
     } else {
@@ -83,10 +81,9 @@ fn linked(
         reader(&found, number)?;
         format!("files/{number}/content")
     };
-    let origin = state.origin(headers).map_err(refused)?;
+    let origin = state.origin(headers)?;
     let number = found.torrent.identity.number;
-    let token = state.links.token(number, Instant::now());
-    let token = token.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    let token = state.token(number)?;
     Ok(Link {
         url: url(&origin, number, &path, token.secret()),
         lifetime_seconds: LIFETIME.as_secs(),

@@ -1,17 +1,15 @@
 //! The audio and video files of a torrent as a playlist (extended M3U in UTF-8).
 
-use std::time::Instant;
-
 use axum::extract::{Path, RawQuery, State as Shared};
+use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use hashlane_api::{Priority, Refusal};
+use hashlane_api::Priority;
 use hashlane_client::{TorrentFile, TorrentKey, TorrentSnapshot};
 
-use super::content::{Refused, extension, file_name, kind_of};
+use super::content::{extension, file_name, kind_of};
 use super::links::{token_in, url};
-use super::problem::status;
+use super::problem::Refused;
 use super::state::State;
 
 /// Maximum number of entries of a playlist.
@@ -72,17 +70,12 @@ fn made(
     headers: &HeaderMap,
     token: Option<String>,
 ) -> Result<(String, String), Refused> {
-    let refused = |refusal: Refusal| (status(&refusal), refusal.to_string());
-    let found = state.service.find(key).ok_or(Refusal::Absent);
-    let torrent = found.map_err(refused)?.torrent;
-    let origin = state.origin(headers).map_err(refused)?;
+    let torrent = state.find(key)?.torrent;
+    let origin = state.origin(headers)?;
     let number = torrent.identity.number;
     let token = match token {
         Some(token) => token,
-        None => match state.links.token(number, Instant::now()) {
-            Ok(token) => token.secret().to_owned(),
-            Err(error) => return Err((StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),
-        },
+        None => state.token(number)?.secret().to_owned(),
     };
     let mut files: Vec<TorrentFile> = media(&torrent).take(MAX_ENTRIES).collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));

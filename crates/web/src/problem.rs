@@ -38,9 +38,17 @@ pub(super) fn status(refusal: &Refusal) -> StatusCode {
     }
 }
 
+/// The status of an error, and its reason.
+pub(super) type Refused = (StatusCode, String);
+
+/// Returns the status of a refusal, and its reason.
+pub(super) fn reason(refusal: &Refusal) -> Refused {
+    (status(refusal), refusal.to_string())
+}
+
 /// Returns the answer to a request that is refused.
 pub(super) fn refused(refusal: &Refusal) -> Response {
-    (status(refusal), refusal.to_string()).into_response()
+    reason(refusal).into_response()
 }
 
 /// Turns the text of an error into problem details. Errors of the router, which have no text, get that of their status.

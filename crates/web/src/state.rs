@@ -5,17 +5,19 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::http::HeaderMap;
 use axum::http::header::HOST;
+use axum::http::{HeaderMap, StatusCode};
 use hashlane_api::Refusal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::config::Http;
+use super::credentials::Token;
 use super::delta::Delta;
 use super::jobs::Jobs;
 use super::links::{Links, host_of};
-use super::service::Service;
-use hashlane_client::Config;
+use super::problem::{Refused, reason};
+use super::service::{Found, Service};
+use hashlane_client::{Config, TorrentKey};
 use hashlane_server::Endpoint;
 
 /// Maximum number of event streams.
@@ -27,7 +29,7 @@ const MAX_READERS: usize = 64;
 /// Time for which all streams share the comparison with the latest snapshot.
 const FRESH: Duration = Duration::from_millis(250);
 
-/// Why there is no URL for players.
+/// The reason if no URL leads a player here.
 const NO_PAGE: &str =
     "no player can reach this program: start it with `--http`, for example `--http 8080`";
 
@@ -84,8 +86,20 @@ impl State {
         })
     }
 
+    /// Returns the torrent of a request.
+    pub(super) fn find(&self, key: TorrentKey) -> Result<Found, Refused> {
+        let found = self.service.find(key);
+        found.ok_or_else(|| reason(&Refusal::Absent))
+    }
+
+    /// Returns the token of a torrent, which lasts from now on.
+    pub(super) fn token(&self, number: usize) -> Result<Token, Refused> {
+        let token = self.links.token(number, Instant::now());
+        token.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+    }
+
     /// Returns the origin of URLs for the program that sent a request: that under which it reached this server, if it is known.
-    pub(super) fn origin(&self, headers: &HeaderMap) -> Result<String, Refusal> {
+    pub(super) fn origin(&self, headers: &HeaderMap) -> Result<String, Refused> {
         let host = headers.get(HOST).and_then(|host| host.to_str().ok());
         let host = host.unwrap_or_default();
         let is_asked = |origin: &&String| host_of(origin).eq_ignore_ascii_case(host);
@@ -94,7 +108,7 @@ impl State {
         let origin = origin.or(self.origins.first()).cloned();
         let origin = origin.or_else(|| self.has_address.then(|| format!("http://{host}")));
         let origin = origin.or_else(|| self.links.origin().cloned());
-        origin.ok_or_else(|| Refusal::Conflict(NO_PAGE.to_owned()))
+        origin.ok_or_else(|| reason(&Refusal::Conflict(NO_PAGE.to_owned())))
     }
 
     /// Calls a function that may block, on a thread for that.

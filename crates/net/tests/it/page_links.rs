@@ -41,6 +41,14 @@ fn wav() -> Vec<u8> {
 }
 
 impl Served {
+    /// Returns the position of a file of the album, as an argument of `ctl stream`.
+    fn number_of(&self, name: &str) -> String {
+        let files = self.api.daemon.done(["files", "album"]);
+        let mut files = files.iter();
+        let file = files.find(|file| file["path"] == name).unwrap();
+        file["number"].to_string()
+    }
+
     fn start(place: &Path, state: &Path) -> Self {
         let content = place.join("album");
         fs::create_dir_all(content.join("sub")).unwrap();
@@ -138,12 +146,7 @@ fn a_player_reads_content_by_a_url() {
         (200, Some("100000"), 0)
     );
     // Any file can be named, and the token stays the same.
-    let files = served.api.daemon.done(["files", "album"]);
-    let named = files
-        .iter()
-        .find(|file| file["path"] == "notes.txt")
-        .unwrap();
-    let number = named["number"].to_string();
+    let number = served.number_of("notes.txt");
     let (place, token) = served.stream(&["album", &number]);
     assert!(place.contains(&format!("/files/{number}/content?")));
     assert_eq!(served.status(&format!("HEAD {place}")), 200);
@@ -367,12 +370,7 @@ fn ffprobe_reads_a_link() {
     }
     let (place, state) = folder();
     let served = Served::start(place.path(), &state);
-    let files = served.api.daemon.done(["files", "album"]);
-    let file = files
-        .iter()
-        .find(|file| file["path"] == "b two.wav")
-        .unwrap();
-    let number = file["number"].to_string();
+    let number = served.number_of("b two.wav");
     let (place, _) = served.stream(&["album", &number]);
     let mut command = Command::new("ffprobe");
     command.args(["-v", "error", "-of", "csv=p=0"]);
