@@ -133,7 +133,7 @@ const fn any(_: &[u8]) -> bool {
     true
 }
 
-/// Returns the row of an X-address: a version, a hash, and a destination tag of nine bytes, the last four of which are zero (XRPL standard
+/// Returns the row of an X-address: a version, a hash, and a destination tag of nine bytes, which ends in four zeros (XRPL standard
 /// XLS-5d).
 const fn x_address(
     name: &'static str,

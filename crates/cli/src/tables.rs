@@ -198,7 +198,7 @@ impl TorrentRuleTable {
     }
 }
 
-/// The conditions of a rule, all of which have to be met. Of a list, one item has to fit.
+/// The conditions of a rule. A torrent has to meet each of them, and of a list, one item.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ConditionsTable {

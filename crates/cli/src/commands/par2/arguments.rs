@@ -286,7 +286,7 @@ fn redundancy(value: &[u8]) -> Option<Redundancy> {
     (size > 0).then_some(Redundancy::Bytes(size))
 }
 
-/// Returns the amount of output after `-q` or `-v`, each of which counts twice if it is given twice.
+/// Returns the amount of output after another `-q` or `-v`, or `None` if they contradict each other.
 fn noise(before: Noise, letter: u8, value: &[u8]) -> Option<Noise> {
     match (letter, before) {
         (b'q', Noise::Normal) if value.first() == Some(&b'q') => Some(Noise::Silent),
