@@ -19,7 +19,7 @@ use hashlane_api::{
 use hashlane_client::{
     Added, Config, Identity, Network, Rights, Snapshot, TorrentKey, TorrentSnapshot,
 };
-use hashlane_web::{Auth, Endpoint, Found, Http, Server, Service, Statistics};
+use hashlane_web::{Auth, Endpoint, Found, Http, Links, Server, Service, Statistics};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -262,6 +262,7 @@ static SERVED: LazyLock<Mutex<Served>> = LazyLock::new(|| {
         folders: vec![ROOT.into()],
         auth: Auth::Off,
         fetches_local: false,
+        links: Links::default(),
     };
     let memory = Arc::new(Memory::default());
     let listener = http.endpoint.bind().unwrap();

@@ -674,14 +674,19 @@ fn test_quickly(project: &Project) -> Result<()> {
     options.host_folder = Some(folder.clone());
     let settings = Settings::new(project, options)?;
     let features = project.features().split_whitespace();
+    // With the tests, whose dependencies have more features, and without which much would be compiled again.
     project
-        .cargo("build --workspace --tests")
+        .cargo("build --workspace --lib --bins --tests")
         .args(features)
         .run()?;
     shell.remove_path(&quick)?;
     shell.create_dir(&folder)?;
     let net = project.has_libtorrent().then_some("hashlane-net");
     let names = LIBRARIES.into_iter().chain(["hashlane"]).chain(net);
+    run(
+        project,
+        "crates/libmd/link target/debug/libhashlane_md.a target/debug/libmd.so.0",
+    )?;
     for name in names {
         // With its time, which `make install-files` compares.
         let commands = format!(

@@ -22,6 +22,8 @@ const WHEELS: &str = "target/wheels";
 const CLIENT: &str = "crates/python-client";
 const CLIENT_WHEELS: &str = "target/wheels-client";
 const RELEASED: &str = "target/wheels-released";
+/// How large a released wheel may be, with the kernels for all CPUs.
+const MAX_BYTES: &str = "4194304";
 /// The targets of wheels, and the oldest systems that they run on.
 const SYSTEMS: [(&str, &str); 4] = [
     ("x86_64-unknown-linux-gnu", "manylinux_2_28"),
@@ -320,7 +322,7 @@ fn wheels(project: &Project) -> Result<()> {
     }
     let wheels = files(project, RELEASED, "", ".whl")?;
     for wheel in &wheels {
-        cmd!(shell, "tools/wheel {wheel}").run()?;
+        cmd!(shell, "tools/wheel --max-bytes {MAX_BYTES} {wheel}").run()?;
         cmd!(shell, "{bin}/auditwheel show {wheel}").run()?;
     }
     cmd!(shell, "{bin}/twine check --strict {wheels...}").run()?;
