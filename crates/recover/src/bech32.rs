@@ -49,11 +49,7 @@ impl Kind for Bech32 {
                     1 => 1.0 + written,
                     _ => 1.0 + written + written * written / 2.0,
                 };
-                let unknown = pattern.unknown();
-                let filled = unknown
-                    .iter()
-                    .map(|(_, values)| f64::from(values.count_ones()));
-                errors * filled.product::<f64>() * pattern.codes().len() as f64
+                errors * pattern.combinations() * pattern.codes().len() as f64
             })
             .sum();
         Ok(Count {

@@ -65,22 +65,25 @@ fn places(text: &str) -> Option<(Vec<Place>, u32)> {
         .zip(START.chars())
         .filter(|(a, b)| a != b)
         .count();
-    let places = read(rest, CHARSET)?;
+    let places = read(rest, CHARSET).ok()?;
     let is_near = (44..=125).contains(&places.len());
     (start.is_ascii() && n_wrong <= 1 && is_near).then_some((places, n_wrong as u32))
 }
 
 impl Codex32 {
     /// Adds the originals of these places.
+    ///
+    /// # Errors
+    /// If too many of the characters are unknown.
     fn add(
         found: &mut Vec<Repaired>,
         places: &[Place],
         edits: u32,
         max_wrong: usize,
         inserted: Option<usize>,
-    ) {
+    ) -> Result<(), Refusal> {
         let Some(code) = code(places.len()) else {
-            return;
+            return Ok(());
         };
         let values = places
             .iter()
@@ -88,9 +91,16 @@ impl Codex32 {
         let values: Zeroizing<Vec<u16>> = Zeroizing::new(values.collect());
         let unknown: Vec<usize> = (0..places.len()).filter(|i| places[*i].is_open()).collect();
         let max_wrong = max_wrong.min(CORRECTABLE.saturating_sub(unknown.len()) / 2);
-        let solver = code.solver(places.len());
-        let originals = solver.solve(&values, &unknown, max_wrong);
-        for original in originals.unwrap_or_default() {
+        let effects = code.effects(places.len());
+        let originals = code
+            .solve(&effects, &values, &unknown, max_wrong)
+            .ok_or_else(|| {
+                let n = unknown.len();
+                Refusal(format!(
+                    "{n} characters are unknown; the checksum does not determine them"
+                ))
+            })?;
+        for original in originals {
             let allowed = places.iter().zip(&*original).enumerate();
             let wrong = allowed
                 .clone()
@@ -132,6 +142,7 @@ impl Codex32 {
                 });
             }
         }
+        Ok(())
     }
 }
 
@@ -187,19 +198,19 @@ impl Kind for Codex32 {
             )));
         }
         let mut found = Vec::new();
-        Self::add(&mut found, &places, n_wrong, 0, None);
+        Self::add(&mut found, &places, n_wrong, 0, None)?;
         if found.is_empty() {
-            Self::add(&mut found, &places, n_wrong, CORRECTABLE / 2, None);
+            Self::add(&mut found, &places, n_wrong, CORRECTABLE / 2, None)?;
         }
         if found.is_empty() && n_unknown <= 1 {
             for position in 0..=places.len() {
                 let mut longer = places.clone();
                 longer.insert(position, Place::any(CHARSET.len()));
-                Self::add(&mut found, &longer, n_wrong + 1, 1, Some(position));
+                Self::add(&mut found, &longer, n_wrong + 1, 1, Some(position))?;
                 let mut shorter = places.clone();
                 if position < places.len() {
                     shorter.remove(position);
-                    Self::add(&mut found, &shorter, n_wrong + 1, 1, None);
+                    Self::add(&mut found, &shorter, n_wrong + 1, 1, None)?;
                 }
             }
         }

@@ -36,7 +36,7 @@ fn places(text: &str) -> Option<Vec<Place>> {
     let start = text
         .get(..2)
         .filter(|start| ["0x", "ox"].contains(&&*start.to_ascii_lowercase()));
-    let places = read(&text[start.map_or(0, str::len)..], DIGITS)?;
+    let places = read(&text[start.map_or(0, str::len)..], DIGITS).ok()?;
     let n_wrong = places.iter().filter(|place| place.is_wrong).count();
     let max = if start.is_some() { 2 } else { 0 };
     (places.len().abs_diff(LEN) <= max && n_wrong <= max).then_some(places)

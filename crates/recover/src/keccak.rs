@@ -42,44 +42,54 @@ impl Block {
     }
 }
 
-/// The instructions of a kernel.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Kernel {
-    /// One message at a time.
-    Portable,
-    /// Four messages at a time.
+/// Defines the kernels: the instructions of each, and where it exists. The fastest one is last.
+macro_rules! kernels {
+    ($($(#[$available:meta])* $name:ident($token:ident);)*) => {
+        /// The instructions of a kernel, whose vectors have a message in each lane.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum Kernel {
+            /// One message at a time.
+            Portable,
+            $($(#[$available])* $name(hashlane_simd::$token),)*
+        }
+
+        impl Kernel {
+            /// Returns the kernels that this CPU can run, the fastest last.
+            pub(crate) fn available() -> impl Iterator<Item = Self> {
+                let all = [
+                    Some(Self::Portable),
+                    $($(#[$available])* hashlane_simd::$token::detect().map(Self::$name),)*
+                ];
+                all.into_iter().flatten()
+            }
+
+            /// Overwrites the first digests, one for each block.
+            pub(crate) fn digest(self, blocks: &[Block], digests: &mut [Words]) {
+                match self {
+                    Self::Portable => digest_in_lanes(Portable, blocks, digests),
+                    $($(#[$available])* Self::$name(token) => token.vectorize(
+                        #[inline(always)]
+                        || digest_in_lanes(token, blocks, digests),
+                    ),)*
+                }
+            }
+        }
+    };
+}
+
+kernels! {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx2(hashlane_simd::Avx2),
+    Avx2(Avx2);
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    Avx512(Avx512);
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon);
 }
 
 impl Kernel {
-    /// Returns the kernels that this CPU can run, the fastest last.
-    pub(crate) fn available() -> impl Iterator<Item = Self> {
-        cfg_if::cfg_if! {
-            if #[cfg(any(target_arch = "x86", target_arch = "x86_64"))] {
-                let vectors = hashlane_simd::Avx2::detect().map(Self::Avx2);
-            } else {
-                let vectors = None;
-            }
-        }
-        std::iter::once(Self::Portable).chain(vectors)
-    }
-
     /// Returns the fastest kernel.
     pub(crate) fn fastest() -> Self {
         Self::available().last().unwrap_or(Self::Portable)
-    }
-
-    /// Overwrites the first digests, one for each block.
-    pub(crate) fn digest(self, blocks: &[Block], digests: &mut [Words]) {
-        match self {
-            Self::Portable => digest_in_lanes(Portable, blocks, digests),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx2(token) => token.vectorize(
-                #[inline(always)]
-                || digest_in_lanes(token, blocks, digests),
-            ),
-        }
     }
 }
 

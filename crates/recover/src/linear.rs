@@ -8,6 +8,12 @@ use zeroize::Zeroizing;
 /// A change of a character: its position and the difference of its value.
 type Change = (u32, u16);
 
+/// The effect of each bit of each character on the remainder, that of the last character last.
+pub(crate) type Effects<const BITS: usize> = Vec<[u128; BITS]>;
+
+/// Maximum number of independent bits by which unknown characters can differ in valid texts.
+const MAX_FREE_BITS: usize = 12;
+
 /// A code over values of this many bits: the remainder after a step is linear in the remainder and the value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Code<const BITS: usize> {
@@ -40,61 +46,55 @@ impl<const BITS: usize> Code<BITS> {
             ^ self.valid
     }
 
-    /// Returns a solver for texts of this many characters.
-    pub(crate) fn solver(self, len: usize) -> Solver<BITS> {
+    /// Returns the effects of the characters of a text of this length. They do not depend on the start and on the valid remainder.
+    pub(crate) fn effects(&self, len: usize) -> Effects<BITS> {
         let last: [u128; BITS] = std::array::from_fn(|bit| 1 << bit);
         let before = |effects: &[u128; BITS]| Some(effects.map(|effect| self.step(effect, 0)));
         let effects = std::iter::successors(Some(last), before);
         let mut effects: Vec<_> = effects.take(len).collect();
         effects.reverse();
-        Solver {
-            code: self,
-            effects,
-        }
-    }
-}
-
-/// Finds valid texts of one length.
-#[derive(Debug)]
-pub(crate) struct Solver<const BITS: usize> {
-    code: Code<BITS>,
-    /// The effect of each bit of each character on the remainder.
-    effects: Vec<[u128; BITS]>,
-}
-
-impl<const BITS: usize> Solver<BITS> {
-    /// Returns the number of characters of the texts.
-    pub(crate) fn len(&self) -> usize {
-        self.effects.len()
+        effects
     }
 
     /// Returns the valid texts in which at most `max_wrong` characters differ, up to 4. The values of unknown characters are
-    /// ignored. Fails if the unknown characters have more than one solution.
+    /// ignored. `effects` are those of a text that is at least as long. Fails if too many characters are unknown.
     pub(crate) fn solve(
         &self,
+        effects: &[[u128; BITS]],
         values: &[u16],
         unknown: &[usize],
         max_wrong: usize,
     ) -> Option<Vec<Zeroizing<Vec<u16>>>> {
+        let effects = &effects[effects.len() - values.len()..];
         // Gauss's algorithm: a row has a leading bit that no later row has, and the bits of unknown characters that make it.
         let mut rows: Vec<(u128, u128)> = Vec::new();
-        let columns = unknown.iter().flat_map(|position| self.effects[*position]);
+        // Bits of unknown characters that can change together in a valid text.
+        let mut free: Vec<u128> = Vec::new();
+        let columns = unknown.iter().flat_map(|position| effects[*position]);
         for (number, column) in columns.enumerate() {
-            let (rest, made_of) = reduce(&rows, column);
-            if rest == 0 || number == 128 {
+            if number == 128 {
                 return None;
             }
-            rows.push((rest, made_of | 1 << number));
+            let (rest, made_of) = reduce(&rows, column);
+            let made_of = made_of | 1 << number;
+            if rest == 0 {
+                free.push(made_of);
+            } else {
+                rows.push((rest, made_of));
+            }
+        }
+        if free.len() > MAX_FREE_BITS {
+            return None;
         }
         let mut text = Zeroizing::new(values.to_vec());
         for position in unknown {
             text[*position] = 0;
         }
-        let rest = self.code.remainder(&text);
+        let rest = self.remainder(&text);
         let known = (0..values.len()).filter(|i| max_wrong > 0 && !unknown.contains(i));
         let singles = known.flat_map(|i| (1..1 << BITS).map(move |by| (i as u32, by)));
         let singles: Vec<(u128, Change)> = singles
-            .map(|change| (reduce(&rows, self.effect(change)).0, change))
+            .map(|change| (reduce(&rows, effect(effects, change)).0, change))
             .collect();
         let wanted = reduce(&rows, rest).0;
         let mut found = Vec::new();
@@ -103,24 +103,32 @@ impl<const BITS: usize> Solver<BITS> {
             for (position, by) in &changes {
                 text[*position as usize] ^= by;
             }
-            let (left, made_of) = reduce(&rows, self.code.remainder(&text));
+            let (left, made_of) = reduce(&rows, self.remainder(&text));
             if left != 0 {
                 continue;
             }
-            for (index, position) in unknown.iter().enumerate() {
-                text[*position] = (made_of >> (BITS * index) & ((1 << BITS) - 1)) as u16;
+            for number in 0..1_usize << free.len() {
+                let chosen = free
+                    .iter()
+                    .enumerate()
+                    .filter(|(bit, _)| number >> bit & 1 == 1);
+                let made_of = chosen.fold(made_of, |bits, (_, free)| bits ^ free);
+                for (index, position) in unknown.iter().enumerate() {
+                    text[*position] = (made_of >> (BITS * index) & ((1 << BITS) - 1)) as u16;
+                }
+                found.push(text.clone());
             }
-            found.push(text);
         }
         found.dedup();
         Some(found)
     }
+}
 
-    fn effect(&self, (position, by): Change) -> u128 {
-        let bits = self.effects[position as usize].iter().enumerate();
-        let set = bits.filter(|(bit, _)| by >> bit & 1 == 1);
-        set.fold(0, |sum, (_, effect)| sum ^ effect)
-    }
+/// Returns the effect of a change on the remainder.
+fn effect<const BITS: usize>(effects: &[[u128; BITS]], (position, by): Change) -> u128 {
+    let bits = effects[position as usize].iter().enumerate();
+    let set = bits.filter(|(bit, _)| by >> bit & 1 == 1);
+    set.fold(0, |sum, (_, effect)| sum ^ effect)
 }
 
 /// Returns what is left of a remainder, and the bits of unknown characters that were subtracted.

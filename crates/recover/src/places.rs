@@ -30,13 +30,13 @@ impl Place {
 }
 
 /// Reads a text in an alphabet of lower-case characters: in any letter case, with `?` for an unknown character and `[abc]` for one
-/// of several. Returns `None` if a set has no end or no member.
-pub(crate) fn read(text: &str, alphabet: &str) -> Option<Vec<Place>> {
+/// of several. Fails with the position of a set that has no end or no member.
+pub(crate) fn read(text: &str, alphabet: &str) -> Result<Vec<Place>, usize> {
     read_as(text, alphabet, false)
 }
 
 /// As [`read`], in an alphabet of any characters. With `has_case`, the case of a letter is known. Without, a letter can be both.
-pub(crate) fn read_as(text: &str, alphabet: &str, has_case: bool) -> Option<Vec<Place>> {
+pub(crate) fn read_as(text: &str, alphabet: &str, has_case: bool) -> Result<Vec<Place>, usize> {
     let values = |c: char| {
         let is_same = |other: char| {
             if has_case {
@@ -55,10 +55,13 @@ pub(crate) fn read_as(text: &str, alphabet: &str, has_case: bool) -> Option<Vec<
     while let Some(c) = rest.next() {
         places.push(match (c, values(c)) {
             ('[', _) => {
-                let (set, after) = rest.as_str().split_once(']')?;
+                let (set, after) = rest.as_str().split_once(']').ok_or(places.len())?;
                 rest = after.chars();
                 let values = set.chars().fold(0, |set, c| set | values(c));
-                (values != 0).then_some(Place { values, ..any })?
+                if values == 0 {
+                    return Err(places.len());
+                }
+                Place { values, ..any }
             }
             ('?', _) => any,
             (_, 0) => Place {
@@ -72,7 +75,7 @@ pub(crate) fn read_as(text: &str, alphabet: &str, has_case: bool) -> Option<Vec<
             },
         });
     }
-    Some(places)
+    Ok(places)
 }
 
 /// Returns the texts of `len` characters that edits can have turned into these places, each with its number of edits: wrong,
@@ -189,8 +192,8 @@ mod tests {
         assert!(places[3].is_wrong);
         assert_eq!(texts(&places[..2]), ["ab", "ac"]);
         assert_eq!(texts(&places).len(), 18);
-        assert!(read("a[b", "abc").is_none());
-        assert!(read("a[x]", "abc").is_none());
+        assert_eq!(read("a[b", "abc"), Err(1));
+        assert_eq!(read("a[x]", "abc"), Err(1));
     }
 
     /// Compares with all texts of three characters, each damaged in every way.

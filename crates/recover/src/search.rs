@@ -55,7 +55,7 @@ fn places<L: Layout>(text: &str) -> Option<(&'static str, Vec<Place>)> {
     let (start, rest) = L::split(text)?;
     let has = |is_of_case: fn(&char) -> bool| rest.chars().any(|c| is_of_case(&c));
     let is_mixed = has(char::is_ascii_lowercase) && has(char::is_ascii_uppercase);
-    let places = read_as(rest, L::ALPHABET, L::HAS_CASE && is_mixed)?;
+    let places = read_as(rest, L::ALPHABET, L::HAS_CASE && is_mixed).ok()?;
     let is_near = |len: &usize| len.abs_diff(places.len()) <= MAX_WRONG;
     let n_wrong = places.iter().filter(|place| place.is_wrong).count();
     (L::lens(start).iter().any(is_near) && n_wrong <= MAX_WRONG).then_some((start, places))

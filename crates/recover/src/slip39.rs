@@ -8,7 +8,7 @@ use std::rc::Rc;
 use zeroize::Zeroizing;
 
 use crate::kind::{Count, Kind, Likeness, Refusal, Repaired};
-use crate::linear::{Code, Solver};
+use crate::linear::{Code, Effects};
 use words::{Word, moved, word, words};
 
 /// RS1024. The remainder starts with that of a text which names the purpose.
@@ -176,12 +176,13 @@ impl Reading<'_> {
     }
 
     /// Calls a function with the values of each valid text.
-    fn solve(&self, solver: &Solver<10>, mut with: impl FnMut(&[u16])) {
+    fn solve(&self, code: Code<10>, effects: &Effects<10>, mut with: impl FnMut(&[u16])) {
         let known = self.known();
         for n_wrong in 0..=self.n_wrong {
             for_each_choice(&known, n_wrong, &mut self.unknown.clone(), &mut |unknown| {
                 let wrong = &unknown[self.unknown.len()..];
-                for values in solver.solve(&self.values, unknown, 0).unwrap_or_default() {
+                let solved = code.solve(effects, &self.values, unknown, 0);
+                for values in solved.unwrap_or_default() {
                     if wrong.iter().all(|i| values[*i] != self.values[*i]) {
                         with(&values);
                     }
@@ -251,18 +252,16 @@ impl Kind for Slip39 {
         let lower = Zeroizing::new(text.to_lowercase());
         let readings = readings(&words(&lower).unwrap_or_default(), errors)?;
         let count = count(&readings)?;
+        let longest = readings.iter().map(|reading| reading.words.len()).max();
+        let effects = CODE.effects(longest.unwrap_or(0));
         let mut found: Vec<(usize, Repaired)> = Vec::new();
         for (purpose, is_extendable) in PURPOSES.into_iter().zip([false, true]) {
             let start = purpose
                 .bytes()
                 .fold(1, |remainder, byte| CODE.step(remainder, byte.into()));
             let code = Code { start, ..CODE };
-            let mut solver = code.solver(0);
             for reading in &readings {
-                if solver.len() != reading.words.len() {
-                    solver = code.solver(reading.words.len());
-                }
-                reading.solve(&solver, |values| {
+                reading.solve(code, &effects, |values| {
                     let repaired =
                         name(values, is_extendable).map(|what| reading.repaired(values, what));
                     found.extend(repaired);

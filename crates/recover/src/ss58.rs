@@ -88,10 +88,15 @@ impl Layout for Ss58 {
 
     /// Other texts of these lengths can be keys that lost characters, X-addresses of the XRP Ledger or content identifiers of IPFS.
     fn is_certain(_: &str, text: &str) -> bool {
-        matches!(
-            (text.len(), text.chars().next()),
-            (46..=49, Some('1')) | (47..=48, Some('5'))
-        )
+        let mut characters = text.chars();
+        let first = characters.next();
+        let second = characters.next().map(|c| c.to_ascii_uppercase());
+        match (text.len(), first, second) {
+            (46..=49, Some('1'), _) | (47..=48, Some('5'), Some('C'..='G')) => true,
+            // Keys of Bitcoin, which are longer, start with `5Hp` or more, and those of network 42 with less.
+            (47..=48, Some('5'), Some('H')) => characters.next().is_some_and(|third| third < 'p'),
+            _ => false,
+        }
     }
 
     fn valid(_: &str, texts: &[Zeroizing<Vec<u8>>]) -> Vec<(usize, String, bool)> {

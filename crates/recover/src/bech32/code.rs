@@ -1,5 +1,7 @@
 //! The checksum of Bech32 and Bech32m (BIP 173, BIP 350).
 
+use crate::linear;
+
 /// The characters by value.
 pub(crate) const CHARSET: &str = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
@@ -16,23 +18,38 @@ pub(crate) enum Code {
 impl Code {
     pub(crate) const ALL: [Self; 2] = [Self::Bech32, Self::Bech32m];
 
-    /// Returns the remainder of a valid string.
-    pub(crate) fn constant(self) -> u32 {
-        match self {
-            Self::Bech32 => 1,
-            Self::Bech32m => 0x2bc8_30a3,
+    /// Returns the code of the characters after a human-readable part.
+    pub(crate) fn after(self, human_readable: &str) -> linear::Code<5> {
+        let bytes = human_readable.bytes();
+        let high = bytes.clone().map(|byte| byte >> 5);
+        let low = bytes.map(|byte| byte & 31);
+        let start = high.chain([0]).chain(low);
+        linear::Code {
+            start: start.fold(BECH32.start, |remainder, value| {
+                BECH32.step(remainder, value.into())
+            }),
+            valid: match self {
+                Self::Bech32 => BECH32.valid,
+                Self::Bech32m => 0x2bc8_30a3,
+            },
+            ..BECH32
         }
     }
 }
 
-/// The generator polynomial (BIP 173).
-const GENERATOR: [u32; 5] = [
-    0x3b6a_57b2,
-    0x2650_8e6d,
-    0x1ea1_19fa,
-    0x3d42_33dd,
-    0x2a14_62b3,
-];
+/// The code of Bech32 (BIP 173), which also covers the human-readable part.
+pub(crate) const BECH32: linear::Code<5> = linear::Code {
+    generator: [
+        0x3b6a_57b2,
+        0x2650_8e6d,
+        0x1ea1_19fa,
+        0x3d42_33dd,
+        0x2a14_62b3,
+    ],
+    checksum_len: CHECKSUM_LEN,
+    start: 1,
+    valid: 1,
+};
 
 /// Returns the value of a character in lower case.
 pub(crate) fn value(character: char) -> Option<u8> {
@@ -40,25 +57,8 @@ pub(crate) fn value(character: char) -> Option<u8> {
 }
 
 /// Returns the character of a value of 5 bits.
-pub(crate) fn character(value: u8) -> char {
+pub(crate) fn character(value: u16) -> char {
     CHARSET.as_bytes()[usize::from(value % 32)].into()
-}
-
-/// Returns the remainder after one more value. Linear in both.
-pub(crate) fn step(remainder: u32, value: u8) -> u32 {
-    let top = remainder >> 25;
-    let shifted = (remainder & 0x1ff_ffff) << 5 ^ u32::from(value);
-    let terms = GENERATOR.iter().enumerate();
-    let terms = terms.filter(|(bit, _)| top >> bit & 1 == 1);
-    terms.fold(shifted, |remainder, (_, term)| remainder ^ term)
-}
-
-/// Returns the remainder of a human-readable part, to continue with values.
-pub(crate) fn remainder_of(human_readable: &str) -> u32 {
-    let bytes = human_readable.as_bytes();
-    let high = bytes.iter().map(|byte| byte >> 5);
-    let low = bytes.iter().map(|byte| byte & 31);
-    high.chain([0]).chain(low).fold(1, step)
 }
 
 #[cfg(test)]
@@ -81,12 +81,9 @@ mod tests {
             ),
         ] {
             let (human_readable, data) = text.split_once('1').unwrap();
-            let values = data.chars().map(|c| value(c).unwrap());
-            assert_eq!(
-                values.fold(remainder_of(human_readable), step),
-                code.constant(),
-                "{text}"
-            );
+            let values = data.chars().map(|c| value(c).unwrap().into());
+            let values: Vec<u16> = values.collect();
+            assert_eq!(code.after(human_readable).remainder(&values), 0, "{text}");
         }
     }
 }

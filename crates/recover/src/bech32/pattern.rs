@@ -2,8 +2,9 @@
 
 use zeroize::Zeroizing;
 
-use super::code::{self, CHECKSUM_LEN, Code};
+use super::code::{CHARSET, CHECKSUM_LEN, Code};
 use super::prefix::Prefix;
+use crate::places::{self, Place};
 
 /// The human-readable parts of witness addresses: Bitcoin and Litecoin, with their test networks.
 pub(crate) const HUMAN_READABLE: [&str; 6] = ["bc", "tb", "bcrt", "ltc", "tltc", "rltc"];
@@ -18,7 +19,7 @@ const MAX_LEN: usize = 1023;
 const MAX_START_LEN: usize = 83;
 
 /// Maximum number of combinations of unknown characters: four characters of 32 values.
-const MAX_COMBINATIONS: u64 = 1 << 20;
+const MAX_COMBINATIONS: f64 = 1_048_576.0;
 
 /// The reason why a string cannot be repaired.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,23 +48,6 @@ pub enum RepairError {
         /// Number of unknown characters of the string.
         found: usize,
     },
-}
-
-/// The possible values of a character.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// A known character, which can be wrong.
-    Written(u8),
-    /// A set of values, as bits. `is_written` is `true` for a character that no valid string contains.
-    Unknown { values: u32, is_written: bool },
-}
-
-impl Place {
-    /// A character that can have any value.
-    pub(crate) const ANY: Self = Self::Unknown {
-        values: u32::MAX,
-        is_written: false,
-    };
 }
 
 /// A damaged string.
@@ -103,29 +87,25 @@ impl Pattern {
         }
     }
 
-    /// Returns the positions of unknown characters and their values.
-    pub(crate) fn unknown(&self) -> Vec<(usize, u32)> {
-        let places = self.places.iter().enumerate();
-        let unknown = places.filter_map(|(position, place)| match place {
-            Place::Unknown { values, .. } => Some((position, *values)),
-            Place::Written(_) => None,
-        });
-        unknown.collect()
+    /// Returns the positions of unknown characters.
+    pub(crate) fn unknown(&self) -> Vec<usize> {
+        let positions = 0..self.places.len();
+        positions.filter(|i| self.places[*i].is_open()).collect()
     }
 
-    /// Fails if there are more combinations of unknown characters than can be tried.
+    /// Returns the number of combinations of unknown characters.
+    pub(crate) fn combinations(&self) -> f64 {
+        let n_values = |place: &Place| f64::from(place.values.count_ones());
+        self.places.iter().map(n_values).product()
+    }
+
+    /// Fails if the checksum does not determine the unknown characters.
     pub(crate) fn check(&self) -> Result<(), RepairError> {
-        let unknown = self.unknown();
-        let combinations = unknown.iter().try_fold(1_u64, |product, (_, values)| {
-            let product = product * u64::from(values.count_ones());
-            (product <= MAX_COMBINATIONS).then_some(product)
-        });
-        match combinations {
-            Some(_) => Ok(()),
-            None => Err(RepairError::TooManyUnknown {
-                found: unknown.len(),
-            }),
+        if self.combinations() > MAX_COMBINATIONS {
+            let found = self.unknown().len();
+            return Err(RepairError::TooManyUnknown { found });
         }
+        Ok(())
     }
 }
 
@@ -188,40 +168,13 @@ fn without_start<'t>(text: &'t str, prefix: &Prefix) -> Option<(usize, &'t str)>
 
 /// Reads the characters after the separator.
 fn places(text: &str, start_len: usize, max_len: usize) -> Result<Vec<Place>, RepairError> {
-    let mut places = Vec::new();
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        let position = start_len + places.len();
-        places.push(match (character, code::value(character)) {
-            ('?', _) => Place::ANY,
-            ('[', _) => read_set(&mut characters).ok_or(RepairError::Set { position })?,
-            (_, Some(value)) => Place::Written(value),
-            (_, None) => Place::Unknown {
-                values: u32::MAX,
-                is_written: true,
-            },
-        });
-        if position >= max_len {
-            return Err(RepairError::TooLong {
-                found: start_len + text.chars().count(),
-                maximum: max_len,
-            });
-        }
+    let maximum = max_len;
+    let places = places::read(text, CHARSET).map_err(|position| RepairError::Set {
+        position: start_len + position,
+    })?;
+    if start_len + places.len() > maximum {
+        let found = start_len + text.chars().count();
+        return Err(RepairError::TooLong { found, maximum });
     }
     Ok(places)
-}
-
-/// Reads the members of a set up to its `]`.
-fn read_set(characters: &mut std::str::Chars<'_>) -> Option<Place> {
-    let mut values = 0;
-    loop {
-        match characters.next()? {
-            ']' => break,
-            member => values |= code::value(member).map_or(0, |value| 1 << value),
-        }
-    }
-    (values != 0).then_some(Place::Unknown {
-        values,
-        is_written: false,
-    })
 }

@@ -180,7 +180,7 @@ impl Prefix {
     }
 
     /// Returns the kind in words if the values, without the checksum, obey the rule.
-    pub(crate) fn accepted(&self, text: &str, values: &[u8]) -> Option<String> {
+    pub(crate) fn accepted(&self, text: &str, values: &[u16]) -> Option<String> {
         let is_valid = match self.rule {
             Rule::Witness => {
                 let (_, version, _) = segwit::decode(text).ok()?;
@@ -215,14 +215,14 @@ fn is_of_invoice(human_readable: &str) -> bool {
 }
 
 /// Returns the number of bytes that values of 5 bits encode. The bits that are left are zero, and fewer than 5.
-fn n_bytes(values: &[u8]) -> Option<usize> {
+fn n_bytes(values: &[u16]) -> Option<usize> {
     let n_left = values.len() * 5 % 8;
     let last = values.last().copied().unwrap_or(0);
     (n_left < 5 && last & ((1 << n_left) - 1) == 0).then_some(values.len() * 5 / 8)
 }
 
 /// Returns `true` if tagged fields fill the space between a time and a signature.
-fn is_invoice(values: &[u8]) -> bool {
+fn is_invoice(values: &[u16]) -> bool {
     const TIME_LEN: usize = 7;
     const SIGNATURE_LEN: usize = 104;
     let Some(mut fields) = values.get(TIME_LEN..).and_then(|rest| {

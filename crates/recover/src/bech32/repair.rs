@@ -4,10 +4,12 @@ use ::bech32::segwit;
 
 use zeroize::Zeroizing;
 
-use super::code::{self, CHECKSUM_LEN, Code};
-use super::pattern::{self, HUMAN_READABLE, Pattern, Place, RepairError};
-use super::solve::{Effects, effects_of, max_errors, solve};
+use super::code::{self, BECH32, CHARSET, CHECKSUM_LEN, Code};
+use super::pattern::{self, HUMAN_READABLE, Pattern, RepairError};
+use super::solve::{max_errors, solve};
 use crate::kind::Repaired;
+use crate::linear::Effects;
+use crate::places::Place;
 
 /// Maximum number of unknown characters of a string with a missing or extra character, whose position is unknown. With
 /// more unknown characters, the search would take long and other strings would fit by accident.
@@ -30,7 +32,7 @@ pub fn repair(text: &str) -> Result<Vec<Repaired>, RepairError> {
     let mut found: Vec<Repaired> = Vec::new();
     let patterns = pattern::read(text)?;
     let longest = patterns.iter().map(|pattern| pattern.places.len()).max();
-    let effects = effects_of(longest.unwrap_or(0) + 1);
+    let effects = BECH32.effects(longest.unwrap_or(0) + 1);
     let mut add = |pattern: &Pattern, max_errors, indel| {
         add(&mut found, pattern, max_errors, indel, &effects);
     };
@@ -68,7 +70,7 @@ pub fn repair(text: &str) -> Result<Vec<Repaired>, RepairError> {
         }
         for position in 0..=pattern.places.len() {
             let mut longer = pattern.clone();
-            longer.places.insert(position, Place::ANY);
+            longer.places.insert(position, Place::any(CHARSET.len()));
             add(&longer, 0, Some(Indel::Missing(position)));
         }
     }
@@ -93,10 +95,10 @@ fn add(
     pattern: &Pattern,
     max_errors: usize,
     indel: Option<Indel>,
-    effects: &[Effects],
+    effects: &Effects<5>,
 ) {
     for code in pattern.codes() {
-        for values in solve(pattern, code.constant(), max_errors, effects) {
+        for values in solve(pattern, code, max_errors, effects) {
             let repaired = decoded(pattern, code, &values, indel);
             let is_new =
                 |repaired: &Repaired| found.iter().all(|other| other.text != repaired.text);
@@ -127,7 +129,12 @@ fn other_starts(pattern: &Pattern) -> Vec<Pattern> {
 }
 
 /// Returns the string of these values if the rules of its prefix accept it.
-fn decoded(pattern: &Pattern, code: Code, values: &[u8], indel: Option<Indel>) -> Option<Repaired> {
+fn decoded(
+    pattern: &Pattern,
+    code: Code,
+    values: &[u16],
+    indel: Option<Indel>,
+) -> Option<Repaired> {
     let start = &pattern.human_readable;
     let data = values.iter().map(|value| code::character(*value));
     let mut text = Zeroizing::new(format!("{start}1"));
@@ -141,14 +148,10 @@ fn decoded(pattern: &Pattern, code: Code, values: &[u8], indel: Option<Indel>) -
     let mut edits = pattern.n_wrong_start as u32 + u32::from(indel.is_some());
     let mut changed = Vec::new();
     for (position, (place, value)) in pattern.places.iter().zip(values).enumerate() {
-        let is_wrong = match place {
-            Place::Written(written) => written != value,
-            Place::Unknown { is_written, .. } => *is_written,
-        };
+        let is_wrong = place.is_wrong || place.values >> value & 1 == 0;
         edits += u32::from(is_wrong);
         let is_inserted = matches!(indel, Some(Indel::Missing(missing)) if missing == position);
-        let is_unknown = matches!(place, Place::Unknown { .. });
-        if is_wrong || is_unknown || is_inserted {
+        if is_wrong || place.is_open() || is_inserted {
             changed.push(start.len() + 1 + position);
         }
     }

@@ -200,6 +200,14 @@ fn a_text_that_was_cut_off_is_found() {
     ] {
         assert!(ended.stderr.contains(part), "{}", ended.stderr);
     }
+    // Without three characters, a key has the length and the first character of an address of Substrate.
+    let key = "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ";
+    for cut in [&key[..48], &key[3..]] {
+        let ended = recover(&["--kind", "wif", cut]);
+        assert!(ended.stdout.contains(key), "{cut}: {ended:?}");
+    }
+    let ended = recover(&[&key[..48]]);
+    assert!(!ended.stderr.contains("Substrate"), "{ended:?}");
     // Nothing starts like this.
     let ended = recover(&["zv91n7izrb5p4z2s4ta2kzyzqyqyqyqyqyqyqyqyqyqy"]);
     assert!(
