@@ -1,7 +1,8 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used)]
 
-#[cfg(unix)]
 mod protect;
+#[cfg(unix)]
+mod random;
 #[cfg(unix)]
 mod runs;

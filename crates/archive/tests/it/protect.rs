@@ -12,23 +12,8 @@ use hashlane_archive::{
 
 use hashlane_par2::{Kernel, NewSet, Redundancy, Run, create};
 
+use crate::random::Random;
 use crate::runs::Archive;
-
-/// Random numbers (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n as u64) as usize
-    }
-
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        (0..len).map(|_| self.below(256) as u8).collect()
-    }
-}
 
 /// What became of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +28,7 @@ enum Became {
 impl Archive {
     /// Returns an archive of random files with their content, which is protected.
     fn protected(files: &[(&str, usize)], percent: f64) -> (Self, BTreeMap<String, Vec<u8>>) {
-        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut random = Random::new(1);
         let archive = Self::new(&[]);
         let mut content = BTreeMap::new();
         for (path, len) in files {
@@ -218,7 +203,7 @@ fn many_bad_sectors_are_repaired() {
     let paths: Vec<String> = (0..300).map(|i| format!("{}/{i}", i % 7)).collect();
     let files: Vec<(&str, usize)> = paths.iter().map(|path| (path.as_str(), 24_576)).collect();
     let (archive, content) = Archive::protected(&files, 5.0);
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let n_sectors = 300 * 24_576 / 4096;
     for _ in 0..n_sectors / 100 {
         let path = &paths[random.below(300)];
@@ -486,7 +471,7 @@ fn few_changes_keep_groups() {
 #[test]
 fn new_files_join_small_groups() {
     let (archive, _) = Archive::protected(&[("first", 20_000)], 5.0);
-    let mut random = Random(8);
+    let mut random = Random::new(8);
     let mut n_read = 1;
     for i in 0..31 {
         archive.write_bytes(&format!("{i}"), &random.bytes(20_000));

@@ -6,13 +6,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use hashlane_archive::{
     CancelToken, Catalogue, Error, Event, FILE_NAME, Format, IfMissing, Job, Limits, List, Options,
     Reason, Summary, Verdict, check, scrub, update,
 };
 use rusqlite::Connection;
+
+use crate::random::Random;
 
 /// A folder with a catalogue.
 pub(crate) struct Archive {
@@ -747,14 +749,18 @@ fn a_link_to_nothing_is_not_followed_to_make_a_catalogue() {
 /// After any changes, an update leads to the catalogue that a new one would be.
 #[test]
 fn random_changes_lead_to_the_catalogue_of_a_new_run() {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = |n: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % n
-    };
+    let mut random = Random::new(1);
+    let mut next = |n| random.below(n);
     let archive = Archive::new(&[("keep", "this")]);
+    // A file that takes the place of one with the same time of modification is called rot, and the clock of a file system has
+    // ticks of milliseconds.
+    let mut now = SystemTime::UNIX_EPOCH;
+    let mut set_time = |path: &str| {
+        now += Duration::from_secs(1);
+        if let Ok(file) = File::options().write(true).open(archive.path(path)) {
+            file.set_modified(now).unwrap();
+        }
+    };
     for round in 0..60 {
         for _ in 0..next(8) {
             let folder = format!("{}", next(4));
@@ -762,12 +768,18 @@ fn random_changes_lead_to_the_catalogue_of_a_new_run() {
                 format!("{folder}/{}", next(6)),
                 format!("{}/{}", next(4), next(6)),
             );
-            let content = "x".repeat(next(4) as usize);
+            let content = "x".repeat(next(4));
             match next(6) {
-                0 | 1 => archive.write(&one, &content),
+                0 | 1 => {
+                    archive.write(&one, &content);
+                    set_time(&one);
+                }
                 2 => drop(fs::remove_file(archive.path(&one))),
                 3 => drop(fs::rename(archive.path(&one), archive.path(&two))),
-                4 => drop(fs::copy(archive.path(&one), archive.path(&two))),
+                4 => {
+                    drop(fs::copy(archive.path(&one), archive.path(&two)));
+                    set_time(&two);
+                }
                 _ => {
                     let to = archive.path(&format!("{}", next(4)));
                     if !to.exists() {

@@ -14,7 +14,7 @@ const N_STRINGS: u64 = 3;
 /// Maximum number of hashes in a search. A larger search is reduced by keeping the case of the
 /// first letters. An address without any letter case takes 2^21 hashes on average and rarely 2^26;
 /// a private key takes 2^28 or more.
-const MAX_HASHES: f64 = 4_194_304.0;
+const MAX_HASHES: f64 = 1_048_576.0;
 
 #[test]
 fn random_strings_are_recovered() {

@@ -9,6 +9,7 @@ use hashlane_cli::Exit;
 use hashlane_metainfo::needs_escape;
 
 use crate::in_process::run_with;
+use crate::random::Random;
 
 const N_CALLS: usize = 600;
 
@@ -122,17 +123,8 @@ const COMMANDS: [(&str, &[&str], u8); 14] = [
     ("nothing", &["--help", "--version"], 2),
 ];
 
-/// A generator of numbers, the same in each run (xorshift64).
-struct Random(u64);
-
+/// Damage, and arguments.
 impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end as u64) as usize
-    }
-
     /// Damages bytes at some places.
     fn damage(&mut self, bytes: &mut Vec<u8>, alphabet: &[u8]) {
         for _ in 0..=self.below(3) {
@@ -208,7 +200,7 @@ fn torrents(folder: &Path) -> Vec<Vec<u8>> {
 fn hostile_calls_do_no_harm() {
     let folder = tempfile::tempdir().unwrap();
     let torrents = torrents(folder.path());
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(1);
     let mut n_by_status = [0; 4];
     for call in 0..N_CALLS {
         let mut torrent = torrents[random.below(torrents.len())].clone();

@@ -7,14 +7,13 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::fixture::Fixture;
+use crate::random::Random;
 use crate::signal::send;
 
 /// Creates a torrent that takes a second to verify and uses little disk space: its files are links
 /// to one file.
 fn large() -> Fixture {
-    let bytes: Vec<u8> = (0_u32..1 << 22)
-        .flat_map(|i| i.wrapping_mul(0x9e37_79b9).to_le_bytes())
-        .collect();
+    let bytes = Random::new(1).bytes(16 << 20);
     let names: Vec<String> = (0..64).map(|i| format!("f{i:02}")).collect();
     let files: Vec<(&str, &[u8])> = names
         .iter()

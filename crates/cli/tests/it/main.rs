@@ -59,6 +59,7 @@ mod par2;
 mod par2cmdline;
 #[cfg(unix)]
 mod prompt;
+mod random;
 mod recover;
 mod shared;
 mod show;

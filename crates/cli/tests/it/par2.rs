@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::fixture::{Ended, end, hashlane};
+use crate::random::Random;
 
 /// A folder with three protected files: of ten, one and five slices of 100 bytes.
 struct Place {
@@ -20,12 +21,7 @@ struct Place {
 const FILES: [(&str, usize); 3] = [("files/a", 990), ("files/d/é", 1), ("files/z", 450)];
 
 fn content(name: &str, len: usize) -> Vec<u8> {
-    let mut state = name.len() as u32 * 977 + len as u32;
-    let next = |_| {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 24) as u8
-    };
-    (0..len).map(next).collect()
+    Random::new((name.len() * 977 + len) as u64).bytes(len)
 }
 
 impl Place {

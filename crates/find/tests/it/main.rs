@@ -3,6 +3,7 @@
 
 mod duplicates;
 mod nearby;
+mod random;
 #[cfg(unix)]
 mod table;
 
@@ -17,19 +18,14 @@ use hashlane_pipeline::{CancelToken, Options};
 use hashlane_verify::{Choice, Selection, SourceTree, Verification, hash_source_tree};
 use proptest::prelude::*;
 
+use random::Random;
+
 const PIECE: usize = 16 << 10;
 const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
 
 /// Returns bytes that differ for each seed.
 fn noise(seed: u64, len_bytes: usize) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let next = std::iter::repeat_with(|| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 24) as u8
-    });
-    next.take(len_bytes).collect()
+    Random::new(seed).bytes(len_bytes)
 }
 
 /// Returns a torrent of the files below a folder, with its name.

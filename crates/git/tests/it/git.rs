@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use hashlane_git::{Algorithm, CancelToken, Options, Problem, Report, verify_pack};
 
 use crate::not_run::is_installed;
+use crate::random::Random;
 
 fn has_git() -> bool {
     is_installed("GIT", "git", "git")
@@ -30,21 +31,9 @@ fn git(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(out.stdout).expect("text")
 }
 
-/// Pseudo-random numbers (xorshift, Marsaglia 2003).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n as u64) as usize
-    }
-}
-
 /// Makes a repository with a pack of many versions of some files. Returns the pack.
 fn repository(folder: &Path, format: &str, seed: u64) -> PathBuf {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     git(
         folder,
         &["init", "-q", &format!("--object-format={format}")],
@@ -66,9 +55,8 @@ fn repository(folder: &Path, format: &str, seed: u64) -> PathBuf {
             fs::create_dir_all(path.parent().expect("a folder")).expect("make a folder");
             fs::write(path, lines.join("\n")).expect("write a file");
         }
-        let bytes: Vec<u8> = (0..random.below(3000))
-            .map(|_| random.below(256) as u8)
-            .collect();
+        let len = random.below(3000);
+        let bytes = random.bytes(len);
         fs::write(folder.join("random"), bytes).expect("write a file");
         git(folder, &["add", "-A"]);
         git(
@@ -186,7 +174,7 @@ fn damage_is_found_where_git_finds_it() {
     if !has_git() {
         return;
     }
-    let mut random = Random(77);
+    let mut random = Random::new(77);
     for format in ["sha1", "sha256"] {
         let folder = tempfile::tempdir().expect("a folder");
         let original = repository(folder.path(), format, 5);

@@ -3,3 +3,4 @@
 mod git;
 mod hostile;
 mod not_run;
+mod random;

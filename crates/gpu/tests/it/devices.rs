@@ -5,7 +5,8 @@ use hashlane_base58::{Damage, Kind, Search, SearchBackend};
 use hashlane_gpu::{Adapter, GpuBackend, Limits, adapters};
 
 use crate::not_run::not_run_unless_required;
-use crate::searches::{Random, cpu, in_reverse, results, results_in, search};
+use crate::random::Random;
+use crate::searches::{cpu, in_reverse, results, results_in, search};
 
 /// Returns the last device, which is one of software if there is one. Reports it if there is none.
 fn adapter() -> Option<Adapter> {
@@ -36,7 +37,7 @@ fn random_spaces_have_the_same_hits_and_counts() {
     let Some(adapter) = adapter() else { return };
     let backend = backend(&adapter, u64::MAX);
     let cpu = cpu();
-    let mut random = Random(3838);
+    let mut random = Random::new(3838);
     for _ in 0..N_SPACES {
         let (search, text) = search(&mut random);
         let expected = results(&search, &cpu);

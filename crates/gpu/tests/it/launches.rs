@@ -11,7 +11,8 @@ use hashlane_base58::{
 };
 use hashlane_gpu::{Answer, Device, DeviceError, Found, GpuBackend, Launch, Limits, Loaded};
 
-use crate::searches::{Random, cpu, in_reverse, results, results_in, search};
+use crate::random::Random;
+use crate::searches::{cpu, in_reverse, results, results_in, search};
 
 /// How a device fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,7 +156,7 @@ fn long_search() -> (Search, String) {
 fn random_spaces_have_the_same_hits_and_counts() {
     let backend = Simulated::new().backend();
     let cpu = cpu();
-    let mut random = Random(38);
+    let mut random = Random::new(38);
     for _ in 0..300 {
         let (search, text) = search(&mut random);
         let expected = results(&search, &cpu);

@@ -6,4 +6,5 @@ mod devices;
 mod launches;
 #[cfg(feature = "vulkan")]
 mod not_run;
+mod random;
 mod searches;

@@ -9,22 +9,7 @@ use hashlane_base58::{
     Alphabet, CpuBackend, Damage, Event, Kind, Options, Search, SearchBackend, encode_check,
 };
 
-/// Pseudo-random numbers from Knuth's linear congruential generator.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % end
-    }
-
-    pub(crate) fn bytes(&mut self, n: usize) -> Vec<u8> {
-        (0..n).map(|_| self.below(256) as u8).collect()
-    }
-}
+use crate::random::Random;
 
 /// Returns a search for a damaged random string, whose original is among its hits.
 pub(crate) fn search(random: &mut Random) -> (Search, String) {

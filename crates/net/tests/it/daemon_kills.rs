@@ -13,19 +13,8 @@ use serde_json::{Value, json};
 use super::daemon::{Daemon, folder};
 use super::peers::{Content, Peer};
 use super::tracker::Tracker;
+use crate::random::Random;
 use crate::wait_for;
-
-/// Numbers that look random (xorshift64, Marsaglia 2003).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % end
-    }
-}
 
 /// A magnet link without peers and trackers.
 fn link(number: u64) -> (String, String) {
@@ -38,11 +27,11 @@ fn link(number: u64) -> (String, String) {
 fn change_until_killed(
     state: &Path,
     known: &mut BTreeMap<String, bool>,
-    numbers: &mut Numbers,
+    numbers: &mut Random,
 ) -> Option<(String, Option<bool>)> {
     let mut stream = BufReader::new(UnixStream::connect(state.join("socket")).ok()?);
     loop {
-        let (link, hash) = link(numbers.below(8));
+        let (link, hash) = link(numbers.below(8) as u64);
         let apply = |action: &str| (format!("torrents/{hash}"), json!({"action": action}));
         let ((path, body), after) = match (known.get(&hash), numbers.below(3)) {
             (None, action) => {
@@ -101,7 +90,7 @@ fn a_killed_daemon_loses_nothing() {
     let n_kills = std::env::var("HASHLANE_TEST_KILLS").map_or(6, |kills| kills.parse().unwrap());
     let (_place, state) = folder();
     let mut known: BTreeMap<String, bool> = BTreeMap::new();
-    let mut numbers = Numbers(0x2545_F491_4F6C_DD1D);
+    let mut numbers = Random::new(1);
     let mut n_interrupted = 0;
     for kill in 0..n_kills {
         let daemon = Daemon::start(&state, &[]);
@@ -113,7 +102,7 @@ fn a_killed_daemon_loses_nothing() {
         let found: BTreeMap<String, bool> = found.collect();
         assert_eq!(found, known, "after kill {kill}");
         assert!(daemon.stderr().is_empty(), "{}", daemon.stderr());
-        let moment = Duration::from_micros(numbers.below(80_000));
+        let moment = Duration::from_micros(numbers.below(80_000) as u64);
         let (ready, is_ready) = mpsc::channel();
         let killer = std::thread::spawn(move || {
             is_ready.recv().unwrap();

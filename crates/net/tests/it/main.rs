@@ -76,6 +76,7 @@ mod peers;
 mod places;
 mod port_file;
 mod program;
+mod random;
 mod reach;
 mod repair;
 mod report_page;

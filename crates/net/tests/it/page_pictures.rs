@@ -11,6 +11,7 @@ use super::page::Page;
 use super::peers::{Content, Peer};
 use super::tracker::Tracker;
 use crate::not_run::not_run_unless_required;
+use crate::random::Random;
 
 /// Devices: name, width and height in pixels.
 const DEVICES: [(&str, u32, u32); 2] = [("desktop", 1280, 900), ("phone", 390, 844)];
@@ -65,7 +66,7 @@ impl Gallery {
         if has_faults {
             let unrelated = folder.path().join(TORRENTS[4].0).join("part-1.bin");
             fs::create_dir_all(unrelated.parent().unwrap()).unwrap();
-            fs::write(unrelated, bytes(9, 1000)).unwrap();
+            fs::write(unrelated, Random::new(9).bytes(1000)).unwrap();
         }
         let options = ["--http", "0", "--max-down", "200KiB", "--seed"];
         let page = Page::of(Peer::get(&present, folder.path(), &seed, &options));
@@ -84,18 +85,6 @@ impl Gallery {
     }
 }
 
-/// Returns pseudorandom bytes that depend only on the seed.
-fn bytes(seed: u64, len: u64) -> Vec<u8> {
-    let mut state = seed + 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 24) as u8
-    };
-    (0..len).map(|_| next()).collect()
-}
-
 /// Makes a folder of four files and its torrent.
 fn make(folder: &Path, name: &str, len: u64, trackers: &[Tracker; 2]) -> PathBuf {
     let content = folder.join(name);
@@ -103,7 +92,7 @@ fn make(folder: &Path, name: &str, len: u64, trackers: &[Tracker; 2]) -> PathBuf
     for part in 1..=4 {
         fs::write(
             content.join(format!("part-{part}.bin")),
-            bytes(len + part, len / 4),
+            Random::new(len + part).bytes(len as usize / 4),
         )
         .unwrap();
     }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::random::Random;
 use crate::signal::send;
 
 /// Time limit for steps that should be quick, on a machine with a high load.
@@ -40,10 +41,10 @@ impl Content {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
         fs::create_dir_all(path.join("tree/sub")).unwrap();
-        fs::write(path.join("tree/a.bin"), bytes(1, len)).unwrap();
+        fs::write(path.join("tree/a.bin"), Random::new(1).bytes(len)).unwrap();
         fs::write(path.join("tree/empty"), b"").unwrap();
-        fs::write(path.join("tree/sub/b.bin"), bytes(2, 12_345)).unwrap();
-        fs::write(path.join("file.bin"), bytes(3, 2_000_123)).unwrap();
+        fs::write(path.join("tree/sub/b.bin"), Random::new(2).bytes(12_345)).unwrap();
+        fs::write(path.join("file.bin"), Random::new(3).bytes(2_000_123)).unwrap();
         Self {
             folder,
             tree_len: len as u64 + 12_345,
@@ -103,18 +104,6 @@ impl Content {
             .status();
         assert!(status.unwrap().success(), "{name}");
     }
-}
-
-/// Returns pseudorandom bytes that depend only on the seed.
-fn bytes(seed: u64, n: usize) -> Vec<u8> {
-    let mut state = seed;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 24) as u8
-    };
-    (0..n).map(|_| next()).collect()
 }
 
 /// Exit status and output of a finished process.

@@ -4,13 +4,14 @@ use std::fs;
 
 use hashlane_par2::{Error, NewSet, Redundancy, Slices};
 
-use crate::place::{Folder, Random};
+use crate::place::Folder;
+use crate::random::Random;
 
 /// Random sets and damages: what can be repaired is repaired byte for byte, and what cannot is left alone.
 #[test]
 fn random_damage_is_repaired_or_reported() {
     for seed in 0..60 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let names = ["a", "b b", "c/d", "c/ü", "ε"];
         let n_files = 1 + random.below(5);
         let files = names[..n_files].iter().map(|name| {

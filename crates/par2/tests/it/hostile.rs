@@ -16,7 +16,8 @@ use hashlane_par2::{
 use hashlane_sha::Engine;
 
 use crate::par2cmdline::{par2cmdline, turbo};
-use crate::place::{Folder, Random, SET, with_memory};
+use crate::place::{Folder, SET, with_memory};
+use crate::random::Random;
 
 /// Length of a slice, and number of recovery slices.
 const SLICE_LEN: u64 = 500;
@@ -44,7 +45,7 @@ struct Attacked {
 
 impl Attacked {
     fn new(seed: u64) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let files = FILES.map(|(name, len)| (name, random.bytes(len)));
         let folder = Folder::new(files.into());
         let mut new = NewSet::new("test");
@@ -378,7 +379,7 @@ fn forgeries_make_nothing_worse() {
 /// A slice with more zeros than any program can hash: the file is compared by its own digest.
 #[test]
 fn slices_may_claim_any_length() {
-    let bytes = Random(9).bytes(1000);
+    let bytes = Random::new(9).bytes(1000);
     let folder = Folder::new(vec![("aa", bytes.clone())]);
     let mut hasher = Hasher::with_engine(Engine::detect(), Algorithm::Md5);
     hasher.update(&bytes);

@@ -7,7 +7,8 @@ use hashlane_par2::{Error, NewSet, Redundancy, Slices, Volumes};
 
 use crate::damage::damage;
 use crate::par2cmdline::{par2cmdline, turbo};
-use crate::place::{Folder, Random, SET};
+use crate::place::{Folder, SET};
+use crate::random::Random;
 
 /// The exit statuses of par2cmdline.
 const REPAIR_POSSIBLE: i32 = 1;
@@ -119,7 +120,7 @@ fn create_by(program: &Path, folder: &Folder, slice_len: u64, n_recovery: usize)
 fn compare(program: &Path, first_seed: u64) {
     let mut n_unequal = 0;
     for seed in first_seed..first_seed + n_sets() {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let (folder, slice_len) = random_folder(&mut random);
         let n_recovery = 1 + random.below(30);
         let is_ours = seed % 2 == 0;

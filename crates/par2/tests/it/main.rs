@@ -7,6 +7,7 @@ mod judges;
 mod not_run;
 mod par2cmdline;
 mod place;
+mod random;
 mod repairs;
 #[cfg(unix)]
 mod restored;

@@ -6,7 +6,8 @@ use hashlane_par2::{
     Error, Kept, NewSet, RecoverySet, Redundancy, Slices, State, create, repair, verify, volumes_of,
 };
 
-use crate::place::{Folder, Random, SET, with_memory, with_run};
+use crate::place::{Folder, SET, with_memory, with_run};
+use crate::random::Random;
 
 fn new_set(slice_len: u64, n_recovery: usize) -> NewSet {
     let mut new = NewSet::new("test");
@@ -17,7 +18,7 @@ fn new_set(slice_len: u64, n_recovery: usize) -> NewSet {
 
 /// Three files: 10 slices, 1 slice of one byte, and 5 slices.
 fn folder() -> Folder {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     Folder::new(vec![
         ("a", random.bytes(9_990)),
         ("b/one byte", vec![7]),
@@ -188,7 +189,7 @@ fn kept_files_are_searched() {
 /// With little memory, columns are computed in several passes, with the same result.
 #[test]
 fn several_passes_give_the_same_files() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let folder = Folder::new(vec![
         ("x", random.bytes(3_000_000)),
         ("y", random.bytes(500_001)),
@@ -273,7 +274,7 @@ fn existing_recovery_files_are_kept() {
 
 #[test]
 fn empty_files_are_left_out() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let folder = Folder::new(vec![("full", random.bytes(10)), ("empty", vec![])]);
     let created = folder.create(&new_set(4, 1));
     assert_eq!(

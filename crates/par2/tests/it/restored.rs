@@ -7,11 +7,12 @@ use hashlane_par2::{
     Error, Kept, NewSet, Redundancy, Slices, create, kept_names, repair, restore, verify,
 };
 
-use crate::place::{Folder, Random, SET, with_run};
+use crate::place::{Folder, SET, with_run};
+use crate::random::Random;
 
 /// Returns a protected folder with two files of ten slices.
 fn protected(n_recovery: usize) -> Folder {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let folder = Folder::new(vec![("a", random.bytes(1000)), ("b", random.bytes(1000))]);
     let mut new = NewSet::new("test");
     new.slices = Slices::Len(100);

@@ -11,6 +11,7 @@ use hashlane_metainfo::Magnet;
 use hashlane_store::{Choices, Metainfo, Name, Store};
 
 use crate::made::torrent;
+use crate::random::Random;
 
 /// The variable with the folder, which makes this program the process that is killed.
 const FOLDER: &str = "HASHLANE_TEST_FOLDER";
@@ -20,18 +21,6 @@ const SEED: &str = "HASHLANE_TEST_SEED";
 
 /// Number of torrents that the process adds, changes and removes.
 const N_TORRENTS: u64 = 12;
-
-/// Numbers that look random (xorshift64, Marsaglia 2003).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % end
-    }
-}
 
 /// What is known of a torrent: the version of its choices, and whether it has metadata. `None` if it is absent.
 type State = Option<(u64, bool)>;
@@ -48,12 +37,12 @@ fn change_until_killed() {
         return;
     };
     let seed = std::env::var(SEED).unwrap().parse().unwrap();
-    let mut numbers = Numbers(seed);
+    let mut numbers = Random::new(seed);
     let mut store = Store::open(folder).unwrap();
     assert!(store.problems().is_empty(), "{:?}", store.problems());
     let mut out = std::io::stdout().lock();
     for version in 1.. {
-        let number = numbers.below(N_TORRENTS);
+        let number = numbers.below(N_TORRENTS as usize) as u64;
         let torrent = torrent(u32::try_from(number).unwrap());
         let name = Name::from(torrent.info_hashes());
         let has_metadata = store
@@ -106,7 +95,7 @@ fn a_kill_loses_nothing_that_was_acknowledged() {
     let state = folder.path().join("state");
     let mut expected = BTreeMap::new();
     let (mut n_interrupted, mut n_done) = (0, 0);
-    let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
+    let mut numbers = Random::new(1);
     for kill in 0..n_kills {
         let seed = 1 + numbers.below(1 << 40);
         let mut child = Command::new(std::env::current_exe().unwrap())
@@ -124,10 +113,10 @@ fn a_kill_loses_nothing_that_was_acknowledged() {
         let (n_lines, pause) = (numbers.below(60), numbers.below(2000));
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut output: Vec<String> = Vec::new();
-        while (output.len() as u64) < n_lines {
+        while output.len() < n_lines {
             output.push(lines.next().expect("the process ended by itself").unwrap());
         }
-        std::thread::sleep(Duration::from_micros(pause));
+        std::thread::sleep(Duration::from_micros(pause as u64));
         child.kill().unwrap();
         child.wait().unwrap();
         output.extend(lines.map_while(Result::ok));

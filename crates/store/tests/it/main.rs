@@ -4,4 +4,5 @@
 
 mod kills;
 mod made;
+mod random;
 mod store;

@@ -5,8 +5,9 @@ use std::process::Command;
 
 use hashlane_trees::{BtRoot, Options};
 
-use crate::judge::{Numbers, assert_hashes, hashes, write_files};
+use crate::judge::{assert_hashes, hashes, write_files};
 use crate::not_run::has_python_module;
+use crate::random::Random;
 
 const LEAF: usize = 16 << 10;
 
@@ -40,13 +41,13 @@ fn files_of_all_lengths_have_the_roots_of_libtorrent() {
     if !has_python_module("LIBTORRENT", "libtorrent", "libtorrent") {
         return;
     }
-    let mut numbers = Numbers::new(14);
+    let mut numbers = Random::new(14);
     let folder = tempfile::tempdir().unwrap();
     let mut lens = vec![1, 64];
     for n_leaves in [1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 31, 33, 64, 100] {
         lens.extend([n_leaves * LEAF - 1, n_leaves * LEAF, n_leaves * LEAF + 1]);
     }
-    lens.extend((0..60).map(|_| 1 + numbers.below(100 * LEAF as u64) as usize));
+    lens.extend((0..60).map(|_| 1 + numbers.below(100 * LEAF)));
     let paths = write_files(folder.path(), &lens, &mut numbers);
     let expected = libtorrent(&paths);
     assert_hashes(&BtRoot, &paths, &lens, &expected);

@@ -10,8 +10,9 @@ use hashlane_trees::{
     hash_files,
 };
 
-use crate::judge::{Numbers, hashes, write_files};
+use crate::judge::{hashes, write_files};
 use crate::not_run::{is_installed, not_run_unless_required};
+use crate::random::Random;
 
 /// The profiles, with their names in the script.
 const PROFILES: [(Cid, &str); 3] = [(Cid::V0, "v0"), (Cid::V1, "v1"), (Cid::V1Of2025, "v1-2025")];
@@ -51,7 +52,7 @@ fn expected(importer: &Path, profile: &str, paths: &[PathBuf]) -> Vec<String> {
 }
 
 /// Returns lengths around the ends of chunks and of nodes, and random ones.
-fn lengths(format: Cid, numbers: &mut Numbers) -> Vec<usize> {
+fn lengths(format: Cid, numbers: &mut Random) -> Vec<usize> {
     let chunk = format.leaf_len() as usize;
     let mut lens = vec![0, 1, 127, 128, 129, 16_383, 16_384];
     for n_chunks in [1, 2, 3] {
@@ -63,7 +64,7 @@ fn lengths(format: Cid, numbers: &mut Numbers) -> Vec<usize> {
     }
     lens.extend((0..22).map(|_| {
         let limit = 1 << (4 + numbers.below(19));
-        numbers.below(limit) as usize
+        numbers.below(limit)
     }));
     lens
 }
@@ -71,7 +72,7 @@ fn lengths(format: Cid, numbers: &mut Numbers) -> Vec<usize> {
 #[test]
 fn files_of_all_lengths_have_the_cids_of_the_importer() {
     let Some(importer) = importer() else { return };
-    let (mut numbers, mut n_cases) = (Numbers::new(7), 0);
+    let (mut numbers, mut n_cases) = (Random::new(7), 0);
     for (format, profile) in PROFILES {
         let folder = tempfile::tempdir().unwrap();
         let lens = lengths(format, &mut numbers);
@@ -122,7 +123,7 @@ fn cid_of(format: Cid, path: &Path) -> TreeHash {
 #[test]
 fn folders_have_the_cids_of_the_importer() {
     let Some(importer) = importer() else { return };
-    let mut numbers = Numbers::new(8);
+    let mut numbers = Random::new(8);
     for (format, profile) in PROFILES {
         let mut folders = Vec::new();
         let root = tempfile::tempdir().unwrap();

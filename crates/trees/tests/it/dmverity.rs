@@ -12,8 +12,9 @@ use hashlane_trees::{
     check_device, hash_files,
 };
 
-use crate::judge::{Numbers, hashes, write_files};
+use crate::judge::{hashes, write_files};
 use crate::not_run::is_installed;
+use crate::random::Random;
 
 const UUID: [u8; 16] = [0x5a; 16];
 
@@ -111,13 +112,13 @@ fn root_hashes_and_hash_devices_are_those_of_veritysetup() {
     if !is_installed("VERITYSETUP", "veritysetup", "cryptsetup-bin") {
         return;
     }
-    let (mut numbers, mut n_cases) = (Numbers::new(16), 0);
+    let (mut numbers, mut n_cases) = (Random::new(16), 0);
     for parameters in parameters() {
         let folder = tempfile::tempdir().unwrap();
         let block = u64::from(parameters.data_block_len);
         let verity = DmVerity::new(parameters.clone()).unwrap();
         let mut lens: Vec<u64> = [1, 2, 3, 127, 128, 129].map(|n| n * block).into();
-        lens.extend((0..4).map(|_| (1 + numbers.below(600)) * block));
+        lens.extend((0..4).map(|_| (1 + numbers.below(600) as u64) * block));
         let lens: Vec<usize> = lens.into_iter().map(|len| len as usize).collect();
         let paths = write_files(folder.path(), &lens, &mut numbers);
         let place = |name: &str| folder.path().join(name);

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use hashlane_trees::{CancelToken, Error, Event, Failure, Fsverity, Item, Options, hash_files};
 
-use crate::judge::{Numbers, hashes, write_files};
+use crate::judge::{hashes, write_files};
+use crate::random::Random;
 
 /// Result of 700 MiB of zeros in blocks of 1024 bytes, by fsverity 1.5.
 #[cfg(target_os = "linux")]
@@ -16,7 +17,7 @@ const SPARSE: &str = "sha256:99195b62cbc0302420e4cddb3f42cfbadcdc7d57441159f78ae
 #[test]
 fn files_that_cannot_be_hashed_do_not_disturb_the_others() {
     let folder = tempfile::tempdir().unwrap();
-    let mut paths = write_files(folder.path(), &[10_000, 20_000], &mut Numbers::new(3));
+    let mut paths = write_files(folder.path(), &[10_000, 20_000], &mut Random::new(3));
     let alone = hashes(&Fsverity::default(), &paths, &Options::default());
     paths.insert(1, folder.path().join("absent"));
     paths.insert(2, folder.path().to_owned());
@@ -41,7 +42,7 @@ fn a_file_that_changes_while_it_is_read_has_no_result() {
     let folder = tempfile::tempdir().unwrap();
     let lens = [3 << 20, 40 << 20, 5000];
     for change in ["grow", "shrink", "write"] {
-        let paths = write_files(folder.path(), &lens, &mut Numbers::new(4));
+        let paths = write_files(folder.path(), &lens, &mut Random::new(4));
         // The times of files have the resolution of a tick of the kernel, at most 10 ms.
         std::thread::sleep(std::time::Duration::from_millis(50));
         let items = paths.iter().map(|path| Item::new(path, path.clone()));
@@ -103,7 +104,7 @@ fn a_sparse_file_has_the_result_of_its_zeros() {
 #[test]
 fn a_file_of_several_segments_has_one_result() {
     let folder = tempfile::tempdir().unwrap();
-    let mut paths = write_files(folder.path(), &[5000, 700], &mut Numbers::new(5));
+    let mut paths = write_files(folder.path(), &[5000, 700], &mut Random::new(5));
     let (sparse, len) = (folder.path().join("sparse"), 700_u64 << 20);
     fs::File::create(&sparse).unwrap().set_len(len).unwrap();
     paths.insert(1, sparse);
@@ -115,7 +116,7 @@ fn a_file_of_several_segments_has_one_result() {
 #[test]
 fn an_error_of_the_receiver_and_a_cancelled_token_end_the_run() {
     let folder = tempfile::tempdir().unwrap();
-    let paths = write_files(folder.path(), &[5000, 0, 700], &mut Numbers::new(6));
+    let paths = write_files(folder.path(), &[5000, 0, 700], &mut Random::new(6));
     let items = || paths.iter().map(|path| Item::new(path, ()));
     let (mut n_outcomes, cancel) = (0, CancelToken::default());
     let format = Fsverity::default();
@@ -153,7 +154,7 @@ impl From<Error> for Stop {
 #[test]
 fn a_panic_of_the_receiver_ends_the_run() {
     let folder = tempfile::tempdir().unwrap();
-    let paths = write_files(folder.path(), &[70_000; 200], &mut Numbers::new(7));
+    let paths = write_files(folder.path(), &[70_000; 200], &mut Random::new(7));
     let items = paths.iter().map(|path| Item::new(path, ()));
     let (options, cancel) = (Options::default(), CancelToken::default());
     let run = || {

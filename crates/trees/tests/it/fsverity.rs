@@ -7,8 +7,9 @@ use std::process::Command;
 use data_encoding::HEXLOWER;
 use hashlane_trees::{Algorithm, Fsverity, FsverityError, IoMode, Options};
 
-use crate::judge::{Numbers, hashes, write_files};
+use crate::judge::{hashes, write_files};
 use crate::not_run::is_installed;
+use crate::random::Random;
 
 /// SHA-256 of the descriptor of an empty file, by fsverity 1.5.
 const EMPTY: &str = "sha256:3d248ca542a24fc62d1c43b916eae5016878e2533c88238480b26128a1f1af95";
@@ -63,7 +64,7 @@ fn parameters() -> Vec<Parameters> {
 }
 
 /// Returns lengths around the ends of blocks and of nodes, and random ones.
-fn lengths(block_len: u64, function: Algorithm, numbers: &mut Numbers) -> Vec<usize> {
+fn lengths(block_len: u64, function: Algorithm, numbers: &mut Random) -> Vec<usize> {
     let arity = block_len / function.digest_len() as u64;
     let mut lens = vec![0, 1];
     for n_blocks in [1, 2, arity, 2 * arity, arity * arity] {
@@ -74,7 +75,7 @@ fn lengths(block_len: u64, function: Algorithm, numbers: &mut Numbers) -> Vec<us
     }
     lens.extend((0..12).map(|_| {
         let limit = 1 << (4 + numbers.below(18));
-        numbers.below(limit)
+        numbers.below(limit) as u64
     }));
     lens.into_iter().map(|len| len as usize).collect()
 }
@@ -84,7 +85,7 @@ fn files_of_all_lengths_have_the_digests_of_fsverity() {
     if !is_installed("FSVERITY", "fsverity", "fsverity") {
         return;
     }
-    let (mut numbers, mut n_cases) = (Numbers::new(1), 0);
+    let (mut numbers, mut n_cases) = (Random::new(1), 0);
     for parameters in parameters() {
         let folder = tempfile::tempdir().unwrap();
         let lens = lengths(parameters.block_len, parameters.function, &mut numbers);
@@ -107,7 +108,7 @@ fn trees_and_descriptors_have_the_bytes_of_fsverity() {
     if !is_installed("FSVERITY", "fsverity", "fsverity") {
         return;
     }
-    let mut numbers = Numbers::new(2);
+    let mut numbers = Random::new(2);
     for parameters in parameters() {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name);

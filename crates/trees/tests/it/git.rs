@@ -8,8 +8,9 @@ use std::process::{Command, Stdio};
 use hashlane_sha::Engine;
 use hashlane_trees::{Format, Git, GitMode, IoMode, Options};
 
-use crate::judge::{Numbers, hashes, write_files};
+use crate::judge::{hashes, write_files};
 use crate::not_run::is_installed;
+use crate::random::Random;
 
 const FORMATS: [(Git, &str); 2] = [(Git::Sha1, "sha1"), (Git::Sha256, "sha256")];
 
@@ -45,7 +46,7 @@ fn files_of_all_lengths_have_the_identifiers_of_git() {
     if !is_installed("GIT", "git", "git") {
         return;
     }
-    let mut numbers = Numbers::new(11);
+    let mut numbers = Random::new(11);
     for (format, name) in FORMATS {
         let folder = tempfile::tempdir().unwrap();
         let mut lens = vec![
@@ -65,7 +66,7 @@ fn files_of_all_lengths_have_the_identifiers_of_git() {
         ];
         lens.extend((0..110).map(|_| {
             let limit = 1 << (1 + numbers.below(19));
-            numbers.below(limit) as usize
+            numbers.below(limit)
         }));
         let paths = write_files(folder.path(), &lens, &mut numbers);
         let paths_text = paths.iter().map(|path| path.to_str().unwrap());

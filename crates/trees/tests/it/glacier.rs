@@ -5,8 +5,9 @@ use std::process::Command;
 
 use hashlane_trees::{Format as _, Glacier};
 
-use crate::judge::{Numbers, assert_hashes, write_files};
+use crate::judge::{assert_hashes, write_files};
 use crate::not_run::has_python_module;
+use crate::random::Random;
 
 const MIB: usize = 1 << 20;
 
@@ -34,13 +35,13 @@ fn files_of_all_lengths_have_the_tree_hashes_of_botocore() {
     if !has_python_module("BOTOCORE", "botocore", "botocore") {
         return;
     }
-    let mut numbers = Numbers::new(13);
+    let mut numbers = Random::new(13);
     let folder = tempfile::tempdir().unwrap();
     let mut lens = vec![0, 1, 64];
     for n_leaves in [1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17] {
         lens.extend([n_leaves * MIB - 1, n_leaves * MIB, n_leaves * MIB + 1]);
     }
-    lens.extend((0..70).map(|_| numbers.below(3 * MIB as u64) as usize));
+    lens.extend((0..70).map(|_| numbers.below(3 * MIB)));
     let paths = write_files(folder.path(), &lens, &mut numbers);
     let expected = botocore(&paths);
     assert_hashes(&Glacier, &paths, &lens, &expected);

@@ -9,8 +9,9 @@ use hashlane_trees::{
     VerityReport, check_package, hash_files,
 };
 
-use crate::judge::{Numbers, hashes};
+use crate::judge::hashes;
 use crate::not_run::is_installed;
+use crate::random::Random;
 
 /// Writes packages with one file each, and signs them.
 const SCRIPT: &str = "
@@ -139,7 +140,7 @@ impl Signed {
     fn new(len: usize, n_signing: u8) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (package, tree) = (folder.path().join("package"), folder.path().join("tree"));
-        fs::write(&package, Numbers::new(4).bytes(len)).unwrap();
+        fs::write(&package, Random::new(4).bytes(len)).unwrap();
         let format = ApkIdsig::default().with_tree(File::create(&tree).unwrap());
         let root = hashes(&format, &[package], &Options::default()).remove(0);
         let root = data_encoding::HEXLOWER.decode(root.as_bytes()).unwrap();

@@ -8,31 +8,10 @@ use hashlane_trees::{
     CancelToken, Error, Event, Failure, Format, IoMode, Item, Options, hash_files,
 };
 
-/// A generator of numbers that are the same in each run.
-pub(crate) struct Numbers(u64);
-
-impl Numbers {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// Returns a number below `limit`. `SplitMix64` (Steele, Lea, Flood 2014).
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
-    }
-
-    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
-        let words = (0..len.div_ceil(8)).flat_map(|_| self.below(u64::MAX).to_le_bytes());
-        words.take(len).collect()
-    }
-}
+use crate::random::Random;
 
 /// Writes files with these lengths and random bytes. Their names are their numbers.
-pub(crate) fn write_files(folder: &Path, lens: &[usize], numbers: &mut Numbers) -> Vec<PathBuf> {
+pub(crate) fn write_files(folder: &Path, lens: &[usize], numbers: &mut Random) -> Vec<PathBuf> {
     let files = lens.iter().enumerate().map(|(i, len)| {
         let path = folder.join(i.to_string());
         fs::write(&path, numbers.bytes(*len)).unwrap();

@@ -13,4 +13,5 @@ mod judge;
 mod named;
 mod not_run;
 mod outputs;
+mod random;
 mod s3;

@@ -10,8 +10,8 @@ use hashlane_trees::{
     TreeParameters, hash_path,
 };
 
-use crate::judge::Numbers;
 use crate::not_run::is_installed;
+use crate::random::Random;
 
 fn write(
     name: &str,
@@ -30,7 +30,7 @@ struct Folder(tempfile::TempDir);
 impl Folder {
     fn new(len: usize) -> Self {
         let folder = Self(tempfile::tempdir().unwrap());
-        fs::write(folder.place("data"), Numbers::new(7).bytes(len)).unwrap();
+        fs::write(folder.place("data"), Random::new(7).bytes(len)).unwrap();
         folder
     }
 

@@ -6,8 +6,9 @@ use std::process::Command;
 
 use hashlane_trees::{Format, IoMode, Options, PartLenError, S3, S3Checksum};
 
-use crate::judge::{Numbers, hashes, write_files};
+use crate::judge::{hashes, write_files};
 use crate::not_run::has_python_module;
+use crate::random::Random;
 
 const MIB: u64 = 1 << 20;
 
@@ -87,15 +88,15 @@ fn objects_have_the_checksums_of_the_server() {
     if !modules.into_iter().all(has_module) {
         return;
     }
-    let mut numbers = Numbers::new(15);
+    let mut numbers = Random::new(15);
     let mut n_cases = 0;
     for part_mib in [5, 8] {
         let folder = tempfile::tempdir().unwrap();
         let part = part_mib * MIB;
         let mut lens = vec![0, 1, part - 1, part, part + 1, 2 * part, 3 * part - 1];
         lens.extend((0..6).map(|_| {
-            let limit = part << numbers.below(2);
-            numbers.below(limit)
+            let limit = (part as usize) << numbers.below(2);
+            numbers.below(limit) as u64
         }));
         let lens: Vec<usize> = lens.into_iter().map(|len| len as usize).collect();
         let paths = write_files(folder.path(), &lens, &mut numbers);
@@ -152,7 +153,7 @@ fn crc_of_whole_objects() {
 fn crc_of_large_objects() {
     let folder = tempfile::tempdir().unwrap();
     let lens = [MIB - 1, MIB, MIB + 1, 5 * MIB + 77].map(|len| len as usize);
-    let paths = write_files(folder.path(), &lens, &mut Numbers::new(64));
+    let paths = write_files(folder.path(), &lens, &mut Random::new(64));
     let crc64 = crc::Crc::<u64>::new(&crc::CRC_64_NVME);
     let expected = paths.iter().map(|path| {
         let crc = crc64.checksum(&fs::read(path).unwrap());

@@ -13,6 +13,7 @@ use hashlane_verify::{
 use tempfile::TempDir;
 
 use crate::plan::{Entry, EntryKind, PlannedTorrent, hashes, metainfo_of_file, metainfo_of_folder};
+use crate::random::Random;
 
 pub(crate) const BOTH: HashVersions = HashVersions { v1: true, v2: true };
 pub(crate) const V1: HashVersions = HashVersions {
@@ -32,18 +33,12 @@ pub(crate) fn cached_bytes(path: &Path) -> u64 {
     cached.expect("the system counts pages")
 }
 
-/// Returns pseudorandom nonzero bytes that depend only on the seed.
+/// Returns bytes that look random, are not zero, and depend only on the seed.
 pub(crate) fn noise(seed: u64, len_bytes: usize) -> Vec<u8> {
-    let mut state = seed;
-    let words = std::iter::repeat_with(|| {
-        // SplitMix64.
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = state;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((word ^ (word >> 31)) | 0x0101_0101_0101_0101).to_le_bytes()
-    });
-    let mut bytes: Vec<u8> = words.take(len_bytes.div_ceil(8)).flatten().collect();
+    let mut bytes = Random::new(seed).bytes(len_bytes.next_multiple_of(8));
+    for word in bytes.as_chunks_mut::<8>().0 {
+        *word = (u64::from_le_bytes(*word) | 0x0101_0101_0101_0101).to_le_bytes();
+    }
     bytes.truncate(len_bytes);
     bytes
 }

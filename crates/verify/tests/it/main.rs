@@ -11,6 +11,7 @@ mod library;
 mod never_writes;
 mod not_run;
 mod plan;
+mod random;
 mod ranges;
 mod roundtrip;
 mod sizes;

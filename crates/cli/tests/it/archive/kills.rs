@@ -10,21 +10,10 @@ use serde_json::Value;
 use super::Archive;
 use crate::fixture::{end, hashlane};
 use crate::interrupt::interrupt;
+use crate::random::Random;
 
 /// Number of kills, unless `HASHLANE_TEST_KILLS` is set.
 const KILLS: u64 = 20;
-
-/// Random numbers that are the same in each run of the test.
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-}
 
 /// Returns the number of runs to kill.
 pub(super) fn n_kills() -> u64 {
@@ -88,7 +77,7 @@ fn assert_is_right(archive: &Archive) {
 #[test]
 fn a_kill_at_any_moment_loses_nothing() {
     let n_kills = n_kills();
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(1);
     let archive = many_files();
     let began = Instant::now();
     let mut first = hashlane();
@@ -127,7 +116,7 @@ fn a_kill_at_any_moment_loses_nothing() {
         let action = if round < n_kills / 4 {
             "update"
         } else {
-            actions[random.below(4) as usize]
+            actions[random.below(4)]
         };
         let mut child = archive
             .command(action, &[])
@@ -135,7 +124,7 @@ fn a_kill_at_any_moment_loses_nothing() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let wait = Duration::from_micros(random.below(1 + usual.as_micros() as u64));
+        let wait = Duration::from_micros(random.below(1 + usual.as_micros() as usize) as u64);
         std::thread::sleep(wait);
         child.kill().unwrap();
         let output = child.wait_with_output().unwrap();

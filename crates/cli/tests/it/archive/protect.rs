@@ -10,21 +10,22 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::Archive;
-use super::kills::{Random, n_kills};
+use super::kills::n_kills;
 use crate::fixture::{Ended, end, good_in, hashlane, run_in};
 use crate::not_run::is_installed;
 use crate::par2cmdline::turbo;
+use crate::random::Random;
 
 const SET: &str = ".hashlane-archive.sqlite-recovery-00000001";
 
 /// Returns an archive with random files, and their content.
 fn archive(n_files: usize, len: usize) -> (Archive, BTreeMap<PathBuf, Vec<u8>>) {
     let archive = Archive::new(&[]);
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut random = Random::new(2);
     let mut content = BTreeMap::new();
     for i in 0..n_files {
         let path = PathBuf::from(format!("{}/file {i}.jpg", i % 5));
-        let bytes: Vec<u8> = (0..len).map(|_| random.below(256) as u8).collect();
+        let bytes: Vec<u8> = random.bytes(len);
         let place = archive.path(path.to_str().unwrap());
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         fs::write(place, &bytes).unwrap();
@@ -280,7 +281,7 @@ fn assert_heals(archive: &Archive, content: &BTreeMap<PathBuf, Vec<u8>>, args: &
 #[test]
 fn a_kill_at_any_moment_leaves_files_and_protection() {
     let n_kills = n_kills();
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(1);
     let (archive, mut content) = archive(200, 20_000);
     good(&archive, "update files");
     good(&archive, "protect files");
@@ -295,19 +296,19 @@ fn a_kill_at_any_moment_leaves_files_and_protection() {
         let args = match round % 3 {
             0 => {
                 for _ in 0..3 {
-                    let path = &paths[random.below(200) as usize];
+                    let path = &paths[random.below(200)];
                     let place = archive.path(path.to_str().unwrap());
                     let mut rotten = content[path].clone();
-                    let offset = random.below(rotten.len() as u64);
-                    rotten[offset as usize] ^= 1;
-                    damage(&place, offset, &rotten[offset as usize..][..1]);
+                    let offset = random.below(rotten.len());
+                    rotten[offset] ^= 1;
+                    damage(&place, offset as u64, &rotten[offset..][..1]);
                 }
                 "scrub files --repair --doubtful -q"
             }
             1 => {
                 for _ in 0..5 {
-                    let path = &paths[random.below(200) as usize];
-                    let bytes = vec![round as u8; 10_000 + random.below(10_000) as usize];
+                    let path = &paths[random.below(200)];
+                    let bytes = vec![round as u8; 10_000 + random.below(10_000)];
                     fs::write(archive.path(path.to_str().unwrap()), &bytes).unwrap();
                     content.insert(path.clone(), bytes);
                 }
@@ -316,7 +317,7 @@ fn a_kill_at_any_moment_leaves_files_and_protection() {
             _ => [
                 "protect files --redundancy 8% -q",
                 "protect files --redundancy 5% -q",
-            ][random.below(2) as usize],
+            ][random.below(2)],
         };
         let mut command = hashlane();
         command.current_dir(archive.root.path()).arg("archive");
@@ -327,7 +328,7 @@ fn a_kill_at_any_moment_leaves_files_and_protection() {
             .spawn()
             .unwrap();
         std::thread::sleep(Duration::from_micros(
-            random.below(1 + usual.as_micros() as u64),
+            random.below(1 + usual.as_micros() as usize) as u64,
         ));
         child.kill().unwrap();
         let output = child.wait_with_output().unwrap();
