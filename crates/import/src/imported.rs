@@ -98,13 +98,15 @@ impl Imported {
 }
 
 /// A category of a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Category {
     /// Name of the category.
     pub name: String,
     /// Absolute path on this machine of the folder for new torrents of the category; `None` if it has none of its own.
     pub folder: Option<PathBuf>,
+    /// When its torrents have been served for long enough.
+    pub goal: Goal,
 }
 
 /// A torrent, or a link whose metadata the program did not receive yet.

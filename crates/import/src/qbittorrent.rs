@@ -170,14 +170,14 @@ fn import(
         None => Vec::new(),
     };
     // Ratios are written in thousandths, and times in minutes.
-    let ratio = keys.integer("qBt-ratioLimit", &mut notes);
-    #[expect(clippy::cast_precision_loss, reason = "ratios are small")]
-    let of_thousandths = |thousandths: u64| thousandths as f64 / 1000.0;
-    imported.goal = Goal {
-        ratio: goal(ratio, 1000).map(of_thousandths),
-        time: goal(keys.integer("qBt-seedingTimeLimit", &mut notes), 1).map(of_minutes),
-        idle: goal(keys.integer("qBt-inactiveSeedingTimeLimit", &mut notes), 1).map(of_minutes),
-    };
+    imported.goal = goal_of(
+        keys.integer("qBt-ratioLimit", &mut notes),
+        keys.integer("qBt-seedingTimeLimit", &mut notes),
+        keys.integer("qBt-inactiveSeedingTimeLimit", &mut notes),
+    );
+    if let Some(action) = keys.text("qBt-shareLimitAction", &mut notes).as_deref() {
+        notes.extend(note_of_action(action).map(Note::NotCarried));
+    }
     if keys.integer("qBt-firstLastPiecePriority", &mut notes) == Some(1) {
         notes.push(Note::NotCarried("priority of first and last pieces".into()));
     }
@@ -242,6 +242,18 @@ fn priority(priority: i64) -> Priority {
     }
 }
 
+/// Translates goals in thousandths and minutes.
+fn goal_of(thousandths: Option<i64>, minutes: Option<i64>, idle_minutes: Option<i64>) -> Goal {
+    #[expect(clippy::cast_precision_loss, reason = "ratios are small")]
+    let of_thousandths = |thousandths: u64| thousandths as f64 / 1000.0;
+    let of_minutes = |minutes: u64| Duration::from_secs(minutes.saturating_mul(60));
+    Goal {
+        ratio: goal(thousandths, 1000).map(of_thousandths),
+        time: goal(minutes, 1).map(of_minutes),
+        idle: goal(idle_minutes, 1).map(of_minutes),
+    }
+}
+
 /// Translates a goal, which has this unit. -1 is none, and other negative numbers are that of all torrents.
 fn goal(value: Option<i64>, unit: i64) -> Target<u64> {
     match value {
@@ -251,6 +263,8 @@ fn goal(value: Option<i64>, unit: i64) -> Target<u64> {
     }
 }
 
-fn of_minutes(minutes: u64) -> Duration {
-    Duration::from_secs(minutes.saturating_mul(60))
+/// Returns what is not carried over of the action at a goal: the daemon pauses a torrent.
+fn note_of_action(action: &str) -> Option<String> {
+    let is_pause = ["", "Default", "Stop"].contains(&action);
+    (!is_pause).then(|| format!("what happens at the goal: {action}"))
 }

@@ -397,6 +397,55 @@ mod state {
         assert_eq!((folder("none"), folder("windows")), (None, None));
     }
 
+    /// The keys of qBittorrent 5.2.
+    #[test]
+    fn categories_keep_their_goals() {
+        let copied = tempfile::tempdir().unwrap();
+        copy(&session("qbittorrent"), copied.path());
+        let categories = r#"{
+            "films": {"save_path": "", "ratio_limit": 2.5, "seeding_time_limit": 1440, "inactive_seeding_time_limit": -2,
+                "share_limit_action": "Default"},
+            "tv": {"save_path": "", "ratio_limit": -1, "seeding_time_limit": -1, "inactive_seeding_time_limit": -1,
+                "share_limit_action": "RemoveWithContent", "share_limits_mode": "MatchAll"},
+            "mine": {"ratio_limit": 3}, "old": {"save_path": ""},
+            "odd": {"ratio_limit": 1e300, "seeding_time_limit": "x"}}"#;
+        std::fs::write(copied.path().join("config/categories.json"), categories).unwrap();
+        let state = copied.path().join("state");
+        let mine = hashlane_api::Goal {
+            ratio: Target::At(9.0),
+            ..Default::default()
+        };
+        let mut store = Store::open(&state).unwrap();
+        let mut groups = store.groups().clone();
+        groups.categories.entry("mine".to_owned()).or_default().goal = mine;
+        store.set_groups(groups).unwrap();
+        drop(store);
+        let args = ["--state-dir", state.to_str().unwrap()];
+        let ended = import("qbittorrent", copied.path(), &args);
+        assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+        for part in [
+            "category  films  until ratio 2.5, seeding 1440 min\n",
+            "category  old\n",
+            "category  tv  without goal\n",
+            "of the category tv: what happens at the goal: RemoveWithContent\n",
+            "of the category tv: all goals must be reached\n",
+        ] {
+            assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
+        }
+        let store = Store::open(&state).unwrap();
+        let goal = |name: &str| store.groups().categories[name].goal;
+        let films = hashlane_api::Goal {
+            ratio: Target::At(2.5),
+            time: Target::At(Duration::from_secs(86_400)),
+            idle: Target::Inherited,
+        };
+        assert_eq!(goal("films"), films);
+        assert_eq!(goal("tv"), hashlane_api::Goal::NEVER);
+        assert_eq!(goal("mine"), mine);
+        assert!(goal("old").is_inherited());
+        assert_eq!(goal("odd").time, Target::Inherited);
+    }
+
     #[test]
     fn the_state_folder_is_that_of_the_daemon() {
         let home = tempfile::tempdir().unwrap();

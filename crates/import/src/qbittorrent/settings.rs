@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use hashlane_api::Goal;
+
 use crate::file::{self, MAX_SETTINGS_BYTES, session_error};
 use crate::path::{RelativePath, folder_of, is_of_windows};
 use crate::torrents::Options;
@@ -14,8 +16,8 @@ pub(super) struct Settings {
     /// The folder that relative paths of a portable installation start from.
     base: Option<PathBuf>,
     default: Option<PathBuf>,
-    /// The folder of each category, if it has one of its own.
-    categories: BTreeMap<String, Option<PathBuf>>,
+    /// The folder of each category, if it has one of its own, and its goal.
+    categories: BTreeMap<String, (Option<PathBuf>, Goal)>,
     /// The files that show that the program runs. One of them exists then.
     pub(super) locks: Vec<PathBuf>,
     /// Notes about the settings for all torrents.
@@ -91,7 +93,23 @@ impl Settings {
             let folder = (!folder.is_empty()).then(|| folder_of(folder.as_bytes()));
             let folder = folder.transpose();
             let folder = folder.map_err(|reason| session_error(path, reason))?;
-            self.categories.insert(name.clone(), folder);
+            let integer = |key: &str| category.get(key).and_then(serde_json::Value::as_i64);
+            let ratio = category
+                .get("ratio_limit")
+                .and_then(serde_json::Value::as_f64);
+            let goal = super::goal_of(
+                // -2000 is the ratio of all torrents. What exceeds the numbers of thousandths is as good as none.
+                ratio.map(|ratio| (ratio * 1000.0).round() as i64),
+                integer("seeding_time_limit"),
+                integer("inactive_seeding_time_limit"),
+            );
+            let text = |key: &str| category.get(key).and_then(serde_json::Value::as_str);
+            let action = text("share_limit_action").and_then(super::note_of_action);
+            let mode = text("share_limits_mode").filter(|mode| *mode == "MatchAll");
+            let mode = mode.map(|_| "all goals must be reached".to_owned());
+            let of = |what| Note::NotCarried(format!("of the category {name}: {what}"));
+            self.notes.extend(action.into_iter().chain(mode).map(of));
+            self.categories.insert(name.clone(), (folder, goal));
         }
         Ok(())
     }
@@ -112,7 +130,7 @@ impl Settings {
     pub(super) fn categories(&self) -> (Vec<Category>, Vec<Note>) {
         let mut notes = self.notes.clone();
         let mut categories = Vec::new();
-        for (name, own) in &self.categories {
+        for (name, (own, goal)) in &self.categories {
             let folder = own
                 .as_ref()
                 .and_then(|_| self.folder_of_category(Some(name)));
@@ -127,6 +145,7 @@ impl Settings {
             categories.push(Category {
                 name: name.clone(),
                 folder,
+                goal: *goal,
             });
         }
         (categories, notes)
@@ -137,7 +156,7 @@ impl Settings {
         let Some(category) = category else {
             return self.default.clone();
         };
-        if let Some(Some(folder)) = self.categories.get(category) {
+        if let Some((Some(folder), _)) = self.categories.get(category) {
             // Relative to the default folder.
             return match &self.default {
                 Some(default) if !is_of_windows(folder.as_os_str().as_encoded_bytes()) => {

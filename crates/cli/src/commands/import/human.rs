@@ -1,11 +1,11 @@
 //! Output for people.
 
+use hashlane_api::{Goal, Size, Target};
 use hashlane_import::{Category, Imported, Start};
 
 use super::outcome::{Outcome, Totals, content_bytes};
 use crate::Env;
 use crate::output::text::{Escaped, Palette, Shown, Styled, count};
-use hashlane_api::Size;
 
 /// Prints a torrent: what happened, the size, the name and the place, and a line for each note.
 pub(super) fn torrent(
@@ -46,13 +46,29 @@ pub(super) fn torrent(
     Ok(())
 }
 
-/// Prints a category and its folder.
+/// Prints a category, its folder and its goal.
 pub(super) fn category(env: &mut Env, category: &Category) -> anyhow::Result<()> {
     let palette = Palette::new(env.color);
     let name = Styled(palette.strong, Escaped(&category.name));
     write!(env.stdout, "category  {name}")?;
     if let Some(folder) = &category.folder {
         write!(env.stdout, "  {}", Shown(folder))?;
+    }
+    let goal = category.goal;
+    let minutes = |what: &str, time: Target<std::time::Duration>| {
+        time.limit()
+            .map(|time| format!("{what} {} min", time.as_secs() / 60))
+    };
+    let limits = [
+        goal.ratio.limit().map(|ratio| format!("ratio {ratio}")),
+        minutes("seeding", goal.time),
+        minutes("idle", goal.idle),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    if goal == Goal::NEVER {
+        write!(env.stdout, "  without goal")?;
+    } else if !limits.is_empty() {
+        write!(env.stdout, "  until {}", limits.join(", "))?;
     }
     writeln!(env.stdout)?;
     Ok(())

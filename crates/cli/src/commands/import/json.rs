@@ -18,8 +18,16 @@ use crate::output::json_lines::{self, PathText};
 enum Line<'l> {
     Imported(Box<Torrent<'l>>),
     Category {
+        /// Name of the category.
         name: &'l str,
+        /// Folder for new torrents; null if the category has none of its own.
         folder: Option<String>,
+        /// Share ratio at which seeding ends, `never`, or `inherited` from the settings of the program.
+        seed_ratio: Target<f64>,
+        /// Seconds of seeding, or a text as for `seed_ratio`.
+        seed_seconds: Target<u64>,
+        /// Seconds of seeding without peers, or a text as for `seed_ratio`.
+        idle_seconds: Target<u64>,
     },
     Error {
         file: &'l str,
@@ -167,6 +175,9 @@ pub(super) fn category(env: &mut Env, category: &Category) -> anyhow::Result<()>
     let line = Line::Category {
         name: &category.name,
         folder: category.folder.as_deref().map(text),
+        seed_ratio: category.goal.ratio,
+        seed_seconds: category.goal.time.map(|time| time.as_secs()),
+        idle_seconds: category.goal.idle.map(|time| time.as_secs()),
     };
     json_lines::print(env, &line)
 }

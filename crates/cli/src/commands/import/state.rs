@@ -95,13 +95,16 @@ impl Present {
     }
 }
 
-/// Adds categories with their folders. The folder of a category that the state folder has stays as it is.
+/// Adds categories with their folders and goals. Those of a category that the state folder has stay as they are.
 fn add_categories(store: &mut Store, categories: &[Category]) -> anyhow::Result<()> {
     let mut groups = store.groups().clone();
     for category in categories {
         let known = groups.categories.entry(category.name.clone()).or_default();
         if known.folder.is_none() {
             known.folder.clone_from(&category.folder);
+        }
+        if known.goal.is_inherited() {
+            known.goal = category.goal;
         }
     }
     if groups != *store.groups() {
