@@ -53,7 +53,10 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
         .unwrap_or_else(|| state.parent().unwrap_or(&state).to_owned());
     let lock = config.join("deluged.pid");
     let core = settings(&config.join("core.conf"))?;
-    let notes: Vec<Note> = global::notes(global_settings(&core)).collect();
+    let notes = global::notes(global_settings(&core));
+    let notes: Vec<Note> = notes
+        .chain(global::notes(network_settings(&core)))
+        .collect();
     let session = Session {
         labels: labels(&config.join("label.conf"))?,
         state,
@@ -104,6 +107,37 @@ fn settings(path: &Path) -> Result<Vec<serde_json::Value>, SessionError> {
     let values = serde_json::Deserializer::from_slice(&bytes).into_iter();
     let values: Result<_, _> = values.collect();
     values.map_err(|error| session_error(path, Reason::Json(error)))
+}
+
+/// Returns the settings of the network that are in use.
+fn network_settings(core: &[serde_json::Value]) -> [(&'static str, Option<String>); 6] {
+    let setting = |key: &str| core.iter().find_map(|value| value.get(key));
+    let is_off = |key: &str| setting(key).and_then(serde_json::Value::as_bool) == Some(false);
+    let off = |key| global::switched(is_off(key), "off");
+    let text = |key: &str| {
+        let text = setting(key).and_then(serde_json::Value::as_str);
+        text.filter(|text| !text.is_empty())
+    };
+    let interface = text("listen_interface").or_else(|| text("outgoing_interface"));
+    let port = setting("listen_ports").and_then(|ports| ports.get(0)?.as_u64());
+    let has_random_port = setting("random_port").and_then(serde_json::Value::as_bool);
+    let proxy = setting("proxy").and_then(|proxy| proxy.get("type")?.as_u64());
+    [
+        (global::INTERFACE, interface.and_then(global::shown)),
+        (
+            global::PORT,
+            port.filter(|_| has_random_port == Some(false))
+                .map(|port| port.to_string()),
+        ),
+        (global::DHT, off("dht")),
+        (global::DISCOVERY, off("lsd")),
+        (global::PEX, off("utpex")),
+        // Its address can have a password.
+        (
+            global::PROXY,
+            global::switched(proxy.is_some_and(|kind| kind > 0), "in use"),
+        ),
+    ]
 }
 
 /// Returns the settings for all torrents that are in use. Negative values are not.

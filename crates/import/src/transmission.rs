@@ -60,7 +60,9 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
     }
     files.sort_unstable();
     let notes = global::notes(global_settings(setting));
-    let notes: Vec<Note> = notes.collect();
+    let notes: Vec<Note> = notes
+        .chain(global::notes(network_settings(setting)))
+        .collect();
     let queue = file::read_json(&folder.join("queue.json"))?.unwrap_or_default();
     let queue = queue.as_array().into_iter().flatten();
     let queue = queue.filter_map(serde_json::Value::as_str);
@@ -82,6 +84,48 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
             .map_err(|(file, reason)| Failure { file, reason })
     });
     Ok(notes.into_iter().fold(torrents, Torrents::with_note))
+}
+
+/// Returns the settings of the network, and of programs, that are in use.
+fn network_settings<'j>(
+    setting: impl Fn(&str) -> Option<&'j serde_json::Value>,
+) -> [(&'static str, Option<String>); 7] {
+    let is =
+        |key: &str, expected| setting(key).and_then(serde_json::Value::as_bool) == Some(expected);
+    let address = |key, all| {
+        let address = setting(key).and_then(serde_json::Value::as_str);
+        address.filter(|address| *address != all)
+    };
+    let address =
+        address("bind-address-ipv4", "0.0.0.0").or_else(|| address("bind-address-ipv6", "::"));
+    let port = setting("peer-port").and_then(serde_json::Value::as_u64);
+    // A number before version 4.1.
+    let is_required = setting("encryption")
+        .is_some_and(|value| value.as_u64() == Some(2) || value.as_str() == Some("required"));
+    let has_program =
+        ["added", "done", "done-seeding"].map(|event| format!("script-torrent-{event}-enabled"));
+    let has_program = has_program.iter().any(|key| is(key, true));
+    [
+        (global::INTERFACE, address.and_then(global::shown)),
+        (global::PORT, port.map(|port| port.to_string())),
+        (
+            global::DHT,
+            global::switched(is("dht-enabled", false), "off"),
+        ),
+        (
+            global::PEX,
+            global::switched(is("pex-enabled", false), "off"),
+        ),
+        (
+            global::ENCRYPTION,
+            global::switched(is_required, "required"),
+        ),
+        (
+            global::FILTER,
+            global::switched(is("blocklist-enabled", true), "in use"),
+        ),
+        (global::PROGRAM, global::switched(has_program, "in use")),
+    ]
 }
 
 /// Returns the settings for all torrents that are in use.

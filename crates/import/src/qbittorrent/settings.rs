@@ -78,6 +78,7 @@ impl Settings {
             self.default = Some(self.absolute(folder));
         }
         self.notes.extend(global::notes(global_settings(&text)));
+        self.notes.extend(global::notes(network_settings(&text)));
         Ok(())
     }
 
@@ -226,6 +227,64 @@ fn global_settings(text: &str) -> [(&'static str, Option<String>); 11] {
         (global::DOWNLOADS, number("MaxActiveDownloads", "3")),
         (global::UPLOADS, number("MaxActiveUploads", "3")),
         (global::ACTIVE, number("MaxActiveTorrents", "5")),
+    ]
+}
+
+/// Returns the settings of the network, and of what happens to torrents, that are in use. What a user did not change is not.
+fn network_settings(text: &str) -> [(&'static str, Option<String>); 11] {
+    let value = |key: &str| ini_value(text, "BitTorrent", &format!("Session\\{key}"));
+    let is = |key: &str, expected: &str| value(key).as_deref() == Some(expected);
+    let number = |value: Option<String>| value?.parse::<u16>().ok();
+    let interface = value("Interface").filter(|name| !name.is_empty());
+    let interface = interface.or_else(|| value("InterfaceAddress"));
+    let encryption = match number(value("Encryption")) {
+        Some(1) => Some("required".to_owned()),
+        Some(2) => Some("off".to_owned()),
+        _ => None,
+    };
+    // A number before version 4.6.
+    let proxy = ini_value(text, "Network", "Proxy\\Type");
+    let proxy = proxy.filter(|kind| !["None", "0", "-1"].contains(&kind.as_str()));
+    let action = value("ShareLimitAction").filter(|action| action != "Stop");
+    let old_action = match number(value("MaxRatioAction")) {
+        Some(1) => Some("removal"),
+        Some(2) => Some("super seeding"),
+        Some(3) => Some("removal with content"),
+        _ => None,
+    };
+    let runs = |section, key| ini_value(text, section, key).as_deref() == Some("true");
+    let has_program = runs("AutoRun", "enabled") || runs("AutoRun", "OnTorrentAdded\\Enabled");
+    let off = |key| global::switched(is(key, "false"), "off");
+    [
+        (
+            global::ACTION,
+            action
+                .and_then(|action| global::shown(&action))
+                .or(old_action.map(str::to_owned)),
+        ),
+        (
+            global::INTERFACE,
+            interface.and_then(|name| global::shown(&name)),
+        ),
+        (
+            global::PORT,
+            number(value("Port")).map(|port| port.to_string()),
+        ),
+        (global::DHT, off("DHTEnabled")),
+        (global::DISCOVERY, off("LSDEnabled")),
+        (global::PEX, off("PeXEnabled")),
+        (
+            global::ANONYMOUS,
+            global::switched(is("AnonymousModeEnabled", "true"), "on"),
+        ),
+        (global::ENCRYPTION, encryption),
+        // Its address can have a password.
+        (global::PROXY, global::switched(proxy.is_some(), "in use")),
+        (
+            global::FILTER,
+            global::switched(is("IPFilteringEnabled", "true"), "in use"),
+        ),
+        (global::PROGRAM, global::switched(has_program, "in use")),
     ]
 }
 

@@ -55,6 +55,69 @@ fn settings_of_qbittorrent_for_all_torrents_are_notes() {
     assert_eq!(notes(unused), not_carried(&[]));
 }
 
+/// Whoever bound a program to the network of a VPN must learn that this is not carried over.
+#[test]
+fn settings_of_the_network_are_notes() {
+    let settings = "[BitTorrent]\nSession\\Interface=tun0\nSession\\InterfaceAddress=10.8.0.2\nSession\\Port=51413\n\
+                    Session\\DHTEnabled=false\nSession\\LSDEnabled=false\nSession\\PeXEnabled=false\n\
+                    Session\\AnonymousModeEnabled=true\nSession\\Encryption=1\nSession\\IPFilteringEnabled=true\n\
+                    Session\\ShareLimitAction=Remove\nSession\\MaxRatioAction=1\n[Network]\nProxy\\Type=SOCKS5\n\
+                    Proxy\\Password=secret\n[AutoRun]\nenabled=true\nprogram=/bin/x\n";
+    let file = "config/qBittorrent.conf";
+    let expected = [
+        "what happens at the goals of all torrents: Remove",
+        "network interface or address, which --bind sets here: tun0",
+        "port for incoming connections, which --port sets here: 51413",
+        "distributed hash table, which --no-dht turns off here: off",
+        "discovery in the local network, which --no-discovery turns off here: off",
+        "exchange of peers: off",
+        "anonymous mode: on",
+        "encryption of connections, which --encryption sets here: required",
+        "proxy, which --proxy sets here: in use",
+        "filter of addresses: in use",
+        "program that runs for a torrent, which [hooks] sets here: in use",
+    ];
+    let of = |settings: &str| notes(Program::QBittorrent, "qbittorrent", file, settings);
+    assert_eq!(of(settings), not_carried(&expected));
+    // What nobody changed, and what no name of an interface is.
+    let usual = format!(
+        "[BitTorrent]\nSession\\DHTEnabled=true\nSession\\Encryption=0\nSession\\ShareLimitAction=Stop\n\
+         Session\\Port=x\nSession\\Interface={}\n[Network]\nProxy\\Type=None\n",
+        "x".repeat(1000)
+    );
+    let long = "network interface or address, which --bind sets here: in use";
+    assert_eq!(of(&usual), not_carried(&[long]));
+    let settings = r#"{"bind-address-ipv4": "10.8.0.2", "bind-address-ipv6": "::", "peer-port": 51413,
+        "dht-enabled": false, "pex-enabled": true, "encryption": 2, "blocklist-enabled": true,
+        "script-torrent-done-enabled": true}"#;
+    let found = notes(
+        Program::Transmission,
+        "transmission",
+        "settings.json",
+        settings,
+    );
+    let expected = [
+        "network interface or address, which --bind sets here: 10.8.0.2",
+        "port for incoming connections, which --port sets here: 51413",
+        "distributed hash table, which --no-dht turns off here: off",
+        "encryption of connections, which --encryption sets here: required",
+        "filter of addresses: in use",
+        "program that runs for a torrent, which [hooks] sets here: in use",
+    ];
+    assert_eq!(found, not_carried(&expected));
+    let core = r#"{"file": 1, "format": 1}{"listen_interface": "tun0", "listen_ports": [6881, 6891], "random_port": false,
+        "dht": false, "lsd": true, "utpex": false, "proxy": {"type": 2, "password": "secret"}}"#;
+    let found = notes(Program::Deluge, "deluge", "core.conf", core);
+    let expected = [
+        "network interface or address, which --bind sets here: tun0",
+        "port for incoming connections, which --port sets here: 6881",
+        "distributed hash table, which --no-dht turns off here: off",
+        "exchange of peers: off",
+        "proxy, which --proxy sets here: in use",
+    ];
+    assert_eq!(found[1..], not_carried(&expected));
+}
+
 #[test]
 fn settings_of_transmission_for_all_torrents_are_notes() {
     let notes = |settings| {
