@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::Ipv6Addr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -249,9 +250,10 @@ fn some<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T
 fn domains<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     let domains: Vec<String> = some(from)?;
     let domain = |text: String| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._:".contains(c);
-        if text.is_empty() || text.starts_with('.') || !text.chars().all(is_plain) {
-            let reason = "expected a host or a domain, such as \"example.org\"";
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        let is_domain = !text.is_empty() && !text.starts_with('.') && text.chars().all(is_plain);
+        if !is_domain && text.parse::<Ipv6Addr>().is_err() {
+            let reason = "expected a host or a domain without a port, such as \"example.org\"";
             return Err(D::Error::custom(format!(
                 "invalid value `{text}`: {reason}"
             )));
@@ -455,7 +457,11 @@ mod tests {
             ),
             (
                 "[[rules]]\nif.tracker = \"http://a/\"",
-                "line 2: tracker: invalid value `http://a/`: expected a host or a domain, such as \"example.org\"".into(),
+                "line 2: tracker: invalid value `http://a/`: expected a host or a domain without a port, such as \"example.org\"".into(),
+            ),
+            (
+                "[[rules]]\nif.tracker = [\"::1\", \"a.example:443\"]",
+                "line 2: tracker: invalid value `a.example:443`: expected a host".into(),
             ),
             (
                 "[[rules]]\nif.label = []",
@@ -481,7 +487,7 @@ mod tests {
             ),
             (
                 "[labels.a]\nseed-ratio = 1\n\n[labels.b]\nseed-ratio = -1",
-                "config.toml: line 5: seed-ratio: invalid value `-1`: not a number above zero",
+                "config.toml: line 5: seed-ratio: invalid value `-1`: not a number above zero, and not 0",
             ),
             (
                 "[schedule.night]\nfrom = \"8:00\"",

@@ -189,7 +189,7 @@ pub(crate) fn positive_or_zero(text: &str) -> Result<f64, String> {
     if text == "0" {
         return Ok(0.0);
     }
-    positive(text)
+    positive(text).map_err(|reason| format!("{reason}, and not 0"))
 }
 
 /// Reads a time as [`duration`] does, or 0 for no limit.

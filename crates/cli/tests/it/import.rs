@@ -124,7 +124,7 @@ fn a_torrent_that_cannot_be_read_fails_alone() {
         copied.path().join(state).display()
     );
     assert_eq!(ended.stderr, error);
-    assert!(ended.stdout.ends_with("7 torrents: 6 to import with 217 KiB of content and 0 notes, 0 already present, 1 failed\n"), "{}", ended.stdout);
+    assert!(ended.stdout.ends_with("7 torrents: 6 to import with 217 KiB of content and 1 note, 0 already present, 1 failed\n"), "{}", ended.stdout);
 }
 
 /// A program that runs has a file, and so has one that was killed.

@@ -713,6 +713,9 @@ impl SetArgs {
             self.goal.patch()
         };
         let patch = patch.or(goal).or(self.rates.patch());
+        if patch == Patch::default() {
+            bail!("nothing to set: give an option, such as --seed-ratio or --category");
+        }
         self.named.apply(Command::Set(Box::new(patch)))
     }
 }

@@ -92,7 +92,7 @@ pub(super) fn summary(
         count(sum, "torrent"),
         totals.new,
         Size(totals.content_bytes),
-        count(totals.notes, "note"),
+        count(totals.notes + notes.len() as u64, "note"),
         totals.present,
         totals.failed,
     )?;
