@@ -2,12 +2,12 @@
 
 #[cfg(unix)]
 mod database;
+mod goals;
 mod settings;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use hashlane_api::{Goal, Priority, Target};
+use hashlane_api::Priority;
 
 use crate::dictionary::Dictionary;
 use crate::file::{self, MAX_SETTINGS_BYTES, MAX_TORRENT_BYTES, session_error};
@@ -16,6 +16,7 @@ use crate::path::{folder_of, is_of_windows};
 use crate::torrents::{Options, Torrents, in_order};
 use crate::{Category, Failure, Imported, Note, Reason, SessionError};
 
+use goals::{goal_of, note_of_action};
 use settings::Settings;
 
 const EXPECTED: &str = "a folder BT_backup with .fastresume files, or a file torrents.db";
@@ -240,31 +241,4 @@ fn priority(priority: i64) -> Priority {
         6.. => Priority::High,
         _ => Priority::Normal,
     }
-}
-
-/// Translates goals in thousandths and minutes.
-fn goal_of(thousandths: Option<i64>, minutes: Option<i64>, idle_minutes: Option<i64>) -> Goal {
-    #[expect(clippy::cast_precision_loss, reason = "ratios are small")]
-    let of_thousandths = |thousandths: u64| thousandths as f64 / 1000.0;
-    let of_minutes = |minutes: u64| Duration::from_secs(minutes.saturating_mul(60));
-    Goal {
-        ratio: goal(thousandths, 1000).map(of_thousandths),
-        time: goal(minutes, 1).map(of_minutes),
-        idle: goal(idle_minutes, 1).map(of_minutes),
-    }
-}
-
-/// Translates a goal, which has this unit. -1 is none, and other negative numbers are that of all torrents.
-fn goal(value: Option<i64>, unit: i64) -> Target<u64> {
-    match value {
-        Some(value @ 0..) => Target::At(value.unsigned_abs()),
-        Some(value) if value / unit == -1 => Target::Never,
-        _ => Target::Inherited,
-    }
-}
-
-/// Returns what is not carried over of the action at a goal: the daemon pauses a torrent.
-fn note_of_action(action: &str) -> Option<String> {
-    let is_pause = ["", "Default", "Stop"].contains(&action);
-    (!is_pause).then(|| format!("what happens at the goal: {action}"))
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hashlane_api::Goal;
 
+use super::goals::{goal_of, note_of_action};
 use crate::file::{self, MAX_SETTINGS_BYTES, session_error};
 use crate::path::{RelativePath, folder_of, is_of_windows};
 use crate::torrents::Options;
@@ -98,14 +99,14 @@ impl Settings {
             let ratio = category
                 .get("ratio_limit")
                 .and_then(serde_json::Value::as_f64);
-            let goal = super::goal_of(
+            let goal = goal_of(
                 // -2000 is the ratio of all torrents. What exceeds the numbers of thousandths is as good as none.
                 ratio.map(|ratio| (ratio * 1000.0).round() as i64),
                 integer("seeding_time_limit"),
                 integer("inactive_seeding_time_limit"),
             );
             let text = |key: &str| category.get(key).and_then(serde_json::Value::as_str);
-            let action = text("share_limit_action").and_then(super::note_of_action);
+            let action = text("share_limit_action").and_then(note_of_action);
             let mode = text("share_limits_mode").filter(|mode| *mode == "MatchAll");
             let mode = mode.map(|_| "all goals must be reached".to_owned());
             let of = |what| Note::NotCarried(format!("of the category {name}: {what}"));
