@@ -53,10 +53,10 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
         .unwrap_or_else(|| state.parent().unwrap_or(&state).to_owned());
     let lock = config.join("deluged.pid");
     let core = settings(&config.join("core.conf"))?;
-    let notes = global::notes(global_settings(&core));
-    let notes: Vec<Note> = notes
-        .chain(global::notes(network_settings(&core)))
-        .collect();
+    let in_use = global_settings(&core)
+        .into_iter()
+        .chain(network_settings(&core));
+    let notes: Vec<Note> = global::notes(in_use).collect();
     let session = Session {
         labels: labels(&config.join("label.conf"))?,
         state,

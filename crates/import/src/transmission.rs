@@ -59,10 +59,10 @@ pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionE
         files.extend(stems.into_iter().map(|stem| stem + suffix));
     }
     files.sort_unstable();
-    let notes = global::notes(global_settings(setting));
-    let notes: Vec<Note> = notes
-        .chain(global::notes(network_settings(setting)))
-        .collect();
+    let in_use = global_settings(setting)
+        .into_iter()
+        .chain(network_settings(setting));
+    let notes: Vec<Note> = global::notes(in_use).collect();
     let queue = file::read_json(&folder.join("queue.json"))?.unwrap_or_default();
     let queue = queue.as_array().into_iter().flatten();
     let queue = queue.filter_map(serde_json::Value::as_str);

@@ -78,8 +78,10 @@ impl Settings {
             let folder = folder.map_err(|reason| session_error(path, reason))?;
             self.default = Some(self.absolute(folder));
         }
-        self.notes.extend(global::notes(global_settings(&text)));
-        self.notes.extend(global::notes(network_settings(&text)));
+        let in_use = global_settings(&text)
+            .into_iter()
+            .chain(network_settings(&text));
+        self.notes.extend(global::notes(in_use));
         Ok(())
     }
 

@@ -55,7 +55,7 @@ fn settings_of_qbittorrent_for_all_torrents_are_notes() {
     assert_eq!(notes(unused), not_carried(&[]));
 }
 
-/// Whoever bound a program to the network of a VPN must learn that this is not carried over.
+/// The network interface of a VPN and similar settings are not carried over. A note names each.
 #[test]
 fn settings_of_the_network_are_notes() {
     let settings = "[BitTorrent]\nSession\\Interface=tun0\nSession\\InterfaceAddress=10.8.0.2\nSession\\Port=51413\n\
@@ -79,7 +79,7 @@ fn settings_of_the_network_are_notes() {
     ];
     let of = |settings: &str| notes(Program::QBittorrent, "qbittorrent", file, settings);
     assert_eq!(of(settings), not_carried(&expected));
-    // What nobody changed, and what no name of an interface is.
+    // Settings with their default values have no note. A long name is not shown.
     let usual = format!(
         "[BitTorrent]\nSession\\DHTEnabled=true\nSession\\Encryption=0\nSession\\ShareLimitAction=Stop\n\
          Session\\Port=x\nSession\\Interface={}\n[Network]\nProxy\\Type=None\n",

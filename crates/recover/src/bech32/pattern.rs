@@ -167,8 +167,7 @@ fn without_start<'t>(text: &'t str, prefix: &Prefix) -> Option<(usize, &'t str)>
 }
 
 /// Reads the characters after the separator.
-fn places(text: &str, start_len: usize, max_len: usize) -> Result<Vec<Place>, RepairError> {
-    let maximum = max_len;
+fn places(text: &str, start_len: usize, maximum: usize) -> Result<Vec<Place>, RepairError> {
     let places = places::read(text, CHARSET).map_err(|position| RepairError::Set {
         position: start_len + position,
     })?;
